@@ -182,7 +182,6 @@ def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Ac
         BeyondBudget: the work would exceed the fixed budget.
     """
     outcome = _account_for(question, effort)
-    # The guarantee in words, and as a curve.
     drawn = draws_of(question.spec, question.unit)
     statements = _state(question, outcome, drawn)
     guarantee = StatedGuarantee(
@@ -202,14 +201,14 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
 
     The privacy curve δ(ε) of the run is computed once, and all figures are read from it.
 
+    Guarantees: the bounds enclose the exact figures, which are suprema over all neighbours in the stated setting.
+
     Args:
         problem: the request: a mechanism, its setting, and the ε or δ of interest.
         effort: the work that compositions may take.
 
     Returns:
         The guarantee in words and figures. The first requested value gives its ε and δ.
-
-    Guarantees: the bounds enclose the exact figures, which are suprema over all neighbours in the stated setting.
 
     Raises:
         ConditionViolated: no theorem covers some part of the spec under this relation.
@@ -284,7 +283,7 @@ def _state(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...])
 
 
 def _shared_members(
-    question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...], reading: tuple[Query, Point] | None
+    question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...], requested: tuple[Query, Point] | None
 ) -> JsonRecord:
     """Return the proof, the tried theorems, the conditions and the warnings of an account, by their names in answers.
 
@@ -292,10 +291,10 @@ def _shared_members(
         question: the request: the described run, with the protected unit, the observer and the claim, if any.
         outcome: its guarantee, and the theorems that were tried.
         drawn: the random draws of the run.
-        reading: the query with the first point read from the curve; None for an account without figures.
+        requested: the query, with ε and δ at its first point; None for an account without figures.
 
     Returns:
-        Values by the names of the members of an answer.
+        The values of these members of an answer, by name.
     """
     guarantee = outcome.guarantee
     # Every theorem that was tried, with the reason if it does not apply.
@@ -311,50 +310,50 @@ def _shared_members(
         "derivation": derivation_of(guarantee.derivation),
         "considered": tuple(considered),
         "declared_conditions": declared_answers(conditions),
-        "warnings": tuple(_warnings(question, drawn, reading)),
+        "warnings": tuple(_warnings(question, drawn, requested)),
         "engine_version": ENGINE_VERSION,
     }
 
 
 def _warnings(
-    question: AccountQuestion, drawn: tuple[Draw, ...], reading: tuple[Query, Point] | None
+    question: AccountQuestion, drawn: tuple[Draw, ...], requested: tuple[Query, Point] | None
 ) -> Iterator[Caution]:
     """Warn of an infinite ε, and of privacy amplification that does not hold against this observer.
 
     Args:
         question: the request, with the protected unit and the observer.
         drawn: the random draws of the run.
-        reading: the query with the first point read from the curve; None for an account without figures.
+        requested: the query, with ε and δ at its first point; None for an account without figures.
 
     Yields:
         At most two warnings, each with a code and a message.
     """
-    if reading is not None:
-        _, first_point = reading
+    if requested is not None:
+        _, first_point = requested
         if not math.isfinite(first_point.epsilon.upper):
             message = f"no ε up to {LARGEST_EPSILON:g} has a certified δ this small"
             yield Caution(code="no-finite-epsilon", message=message)
     if loses_amplification(drawn, question.observer, question.unit):
-        yield from _draw_cautions(question, reading)
+        yield from _draw_cautions(question, requested)
 
 
-def _draw_cautions(question: AccountQuestion, reading: tuple[Query, Point] | None) -> Iterator[Caution]:
+def _draw_cautions(question: AccountQuestion, requested: tuple[Query, Point] | None) -> Iterator[Caution]:
     """Warn that drawing clients at random gives no amplification against an observer who sees the draw.
 
     The warning compares the bound with the one for an observer who does not see which clients are drawn.
 
     Args:
         question: the request, with an observer who sees the draw.
-        reading: the query with the first point read from the curve. Without it, the warning states no figures.
+        requested: the query, with ε and δ at its first point. Without it, the warning states no figures.
 
     Yields:
-        The caution. There is none if the bound for an observer who does not see the draw is no lower, or if no theorem
-        covers that case.
+        The warning. With a query there is none if the bound for an observer who does not see the draw is no lower, or
+        if no theorem covers that observer.
     """
-    if reading is None:
+    if requested is None:
         yield not_amplified(question.observer)
         return
-    query, seen_point = reading
+    query, seen_point = requested
     try:
         unseen = _account_for(replace(question, observer=DRAW_UNSEEN), "coarse").guarantee
     except NoCertificate:

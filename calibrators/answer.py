@@ -128,7 +128,7 @@ class ReadFromCurve(ShownInNotebooks, PartlyServed):
     """An answer with the curve that its bounds were read from."""
 
     curve: PrivacyCurve | None = field(default=None, compare=False, repr=False, metadata=UNSERVED)
-    """The curve, to read at another ε or δ; None where no curve is that of the answer, or in another process."""
+    """The privacy curve, for other ε or δ; None if no single curve gives the answer, or if the answer was unpickled."""
 
     def __getstate__(self) -> dict[str, object]:
         """Return the fields without the curve, which holds functions that cannot be pickled."""
@@ -311,7 +311,7 @@ class _ListedSteps:
     def __init__(self) -> None:
         """Start with an empty list."""
         self.steps: list[DerivationStep] = []
-        # Indices of the steps, by their content and by the identity of their nodes.
+        # Indices of the steps, by their content and by the identity of the step objects.
         self._index_of_content: dict[str, int] = {}
         self._index_of_node: dict[int, int] = {}
 

@@ -34,10 +34,10 @@ def to_numpy(values: Array, *, pointer: str = "/values") -> tuple[AnyNumbers, Re
         pointer: JSON pointer to the array, for error messages.
 
     Returns:
-        The numpy array, and a function that converts a numpy array of the same type to the caller's library.
+        The numpy array of floats, and a function that converts a numpy array to the caller's library.
 
     Raises:
-        InvalidInput: `values` is not an array of real numbers, or its memory is not on the processor.
+        InvalidInput: `values` is not an array of real numbers, or numpy cannot read its memory, such as that of a GPU.
     """
     numbers, restore = _import_array(values, pointer)
     if numbers.dtype.kind in "iub":

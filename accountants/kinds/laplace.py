@@ -38,7 +38,7 @@ class LaplaceInputs:
 
 
 def privacy_profile(inputs: LaplaceInputs) -> Outputs:
-    """Compute δ at ε of one release, and the ε at which it is 0, rounded up.
+    """Compute upper bounds on δ at ε of one release, and on the least ε at which δ is 0.
 
     With s the ℓ1 sensitivity over the scale of the noise, δ(ε) = (1 − e^{(ε − s)/2})₊ (docs/shifted-noise.md).
 
@@ -46,7 +46,7 @@ def privacy_profile(inputs: LaplaceInputs) -> Outputs:
         inputs: privacy loss ε, scale of the noise over the norm bound, and neighbouring relation.
 
     Returns:
-        `pure_epsilon`, which is s, and δ with its decimal logarithm.
+        `pure_epsilon`, which is s, and δ with its decimal logarithm; all rounded up.
     """
     sensitivity = sensitivity_factor(inputs.relation)
     pure_epsilon = round_up(Fraction(sensitivity) / Fraction(inputs.scale_multiplier))
@@ -89,9 +89,9 @@ def laplace_mechanism(spec: Laplace, case: Case) -> Guarantee:
     """
     sensitivity = sensitivity_factor(case.setting.relation)
     shift = sensitivity / spec.scale_multiplier
-    # From this ε on, δ is exactly 0. It is stored as a rational number.
-    exact_epsilon = Fraction(sensitivity) / Fraction(spec.scale_multiplier)
-    pair = with_plateau(laplace_pair(shift), pure_plateau(exact_epsilon))
+    # From this rational ε on, δ is exactly 0.
+    pure_epsilon = Fraction(sensitivity) / Fraction(spec.scale_multiplier)
+    pair = with_plateau(laplace_pair(shift), pure_plateau(pure_epsilon))
     return Guarantee(
         setting=case.setting,
         curve=Curve(pair, (pair,)),

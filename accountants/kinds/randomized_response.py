@@ -51,8 +51,9 @@ def response_pair(epsilon: float, categories: int) -> Pair:
     log_false = log_true - epsilon
     losses: tuple[float, ...] = (-epsilon, epsilon)
     log_masses: tuple[float, ...] = (log_false, log_true)
-    cancellation = 0.0  # sum of the sizes of the terms of the middle log mass, relative to its own size
-    # Reports of a third category do not distinguish the two clients.
+    # Reports of a third category do not distinguish the two clients. Their log probability is a sum of which the terms
+    # may cancel: the sum of their sizes, over 1 plus the size of the result, bounds the loss of digits.
+    cancellation = 0.0
     if categories > 2:
         log_third_categories = math.log(categories - 2)
         log_others = log_third_categories + log_true - epsilon
@@ -61,7 +62,7 @@ def response_pair(epsilon: float, categories: int) -> Pair:
         cancellation = (log_third_categories - log_true + epsilon) / (1.0 + abs(log_others))
 
     profile = AtomicProfile(losses, log_masses)
-    # The error of a log probability, with the cancellation in the middle one.
+    # Bound on the error of a log probability, per unit of 1 plus its size.
     accuracy = 8 * UNIT_ROUNDOFF * (1.0 + cancellation)
     atoms = FiniteLaw(losses, log_masses, log_masses[::-1], accuracy=accuracy)
     return Pair(profile, profile, atoms=atoms, plateau=pure_plateau(Fraction(epsilon)))
@@ -126,8 +127,8 @@ def randomized_response(spec: RandomizedResponse, case: Case) -> Guarantee | Ref
     """Return the guarantee of randomized response, which two records with different categories attain.
 
     Under zero-out-one the zeroed record is answered as some category c, fixed or random. If c is fixed, and the record
-    has another category, both reports are those of two categories. This is the dominating pair of distributions, so it
-    is attained. Add-or-remove-one has no guarantee, because an absent record sends no report.
+    has another category, the two reports have the distributions of two categories, so the bound is attained.
+    Add-or-remove-one has no guarantee, because an absent record sends no report.
 
     Args:
         spec: the mechanism, with ε of a report and the number of categories.
@@ -144,7 +145,6 @@ def randomized_response(spec: RandomizedResponse, case: Case) -> Guarantee | Ref
     step = EXACT.because(epsilon=spec.epsilon, categories=spec.categories)
     if relation == "replace-one":
         return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=(ONE_REPORT,))
-    # The spec admits a fixed category for zeroed records, so the same pair is attained under zero-out-one.
     declared = (ONE_REPORT, ZEROED_IS_ANSWERED)
     return Guarantee(setting=case.setting, curve=curve, derivation=ZEROED.because(step), declared=declared)
 

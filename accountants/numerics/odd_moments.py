@@ -21,8 +21,8 @@ def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> Fl
     """Return an integral of a damped hyperbolic sine by its power series in the shift r.
 
     The integral is (2/r) ∫ e^{−ct−t²/2} sinh(rt/2) dt over t > 0, for r < max(1, c)/2. With the moments
-    M_n = ∫ tⁿ e^{−ct−t²/2} dt it is Σ_j (r/2)^{2j} M_{2j+1}/(2j + 1)!. The moments follow from a
-    recurrence, which is stable forwards for c ≤ 1 and backwards for c > 1.
+    M_n = ∫ tⁿ e^{−ct−t²/2} dt it is Σ_j (r/2)^{2j} M_{2j+1}/(2j + 1)!. The moments follow from a recurrence, which is
+    stable forwards for c ≤ 1 and backwards for c > 1.
 
     Args:
         c: values of c ≥ 0.
@@ -32,7 +32,6 @@ def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> Fl
     Returns:
         The integral times 2/r, for each c.
     """
-    # All moments M_0, M_1, …, by the recurrence in its stable direction.
     moments = np.empty((2 * _SERIES_TERMS, *c.shape))
     is_small = c <= 1.0
     if is_small.any():
@@ -40,9 +39,8 @@ def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> Fl
     if not is_small.all():
         moments[:, ~is_small] = _moments_backward(c[~is_small], first[~is_small])
 
-    # The factor of the term j is (r/2)^{2j}/(2j + 1)!.
     half_shift = 0.5 * shift
-    total, factor = np.zeros_like(c), np.ones_like(c)
+    total, factor = np.zeros_like(c), np.ones_like(c)  # the factor of term j is (r/2)^{2j}/(2j + 1)!
     for j in range(_SERIES_TERMS):
         total = total + factor * moments[2 * j + 1]
         factor = factor * half_shift * half_shift / ((2 * j + 2) * (2 * j + 3))
@@ -63,7 +61,6 @@ def _moments_forward(c: FloatArray, first: FloatArray) -> FloatArray:
         A matrix with one row for each n and one column for each c.
     """
     moments = np.empty((2 * _SERIES_TERMS, c.size))
-    # The first two moments, and the rest by the recurrence.
     moments[0] = first
     moments[1] = 1.0 - c * moments[0]
     for n in range(1, 2 * _SERIES_TERMS - 1):
@@ -102,13 +99,13 @@ def _moments_backward(c: FloatArray, first: FloatArray) -> FloatArray:
 
 
 def _extra_orders(c: float) -> int:
-    """Return the number of further orders after which the backward recurrence of the moments has forgotten its start.
+    """Return the number of further orders from which the backward recurrence starts, so that its start is negligible.
 
     Args:
         c: c > 1 in the moments ∫ tⁿ e^{−ct−t²/2} dt.
 
     Returns:
-        The number of orders. It is smaller for larger c, where the recurrence forgets its start sooner.
+        The number of orders. It is smaller for larger c, where the error of the start shrinks faster.
     """
     if c < 3:
         return 220
@@ -119,9 +116,9 @@ def odd_moment_sum(c: float, first: float, shift: float) -> float:
     """Return an integral of a damped hyperbolic sine by its power series, for one number c.
 
     The integral is (2/r) ∫ e^{−ct−t²/2} sinh(rt/2) dt over t > 0. For few numbers this is quicker than
-    `odd_moment_series`. Let M_n = ∫ tⁿ e^{−ct−t²/2} dt be the moments. Their ratios h_n = M_n/M_{n−1} are
-    at most n/c, and at most √n. A term of the series is therefore at most q = (r/(2 max(1, c)))² times the previous
-    one. J terms with q^J < 2^−60 are enough in double arithmetic.
+    `odd_moment_series`. Let M_n = ∫ tⁿ e^{−ct−t²/2} dt be the moments. Their ratios h_n = M_n/M_{n−1} are at most n/c,
+    and at most √n. A term of the series is therefore at most q = (r/(2 max(1, c)))² times the previous one. J terms
+    with q^J < 2^−60 are enough in double arithmetic; at most `_SERIES_TERMS` are used.
 
     Args:
         c: the number c ≥ 0.
@@ -174,8 +171,8 @@ def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
     """Return the odd moments of a damped half-normal density by their ratios, for one c > 1.
 
     The moments are M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, for n = 1, 3, …. The ratios h_n = M_n/M_{n−1} follow from
-    h_n = n/(c + h_{n+1}), from n = N down to 1. At each n, an error of h_{n+1} is multiplied by
-    h_n/(c + h_{n+1}), which is less than n/c². If √n is beyond c, the product of all such factors is about
+    h_n = n/(c + h_{n+1}), from n = N down to 1. At each n, an error of h_{n+1} is multiplied by h_n/(c + h_{n+1}),
+    which is less than n/c². If √n is above c, the product of all such factors from N down to n is about
 
         e^{−2c(√N − √n)}.
 

@@ -17,7 +17,7 @@ def round_up(value: Fraction) -> float:
         value: a rational number of any sign.
 
     Returns:
-        The double; math.inf or −math.inf if the number is beyond the doubles.
+        The double. Beyond the doubles math.inf, or −math.inf, which is then no upper bound.
     """
     try:
         nearest = float(value)
@@ -95,7 +95,7 @@ def root_up(square: Fraction) -> float:
     Returns:
         A double that is at least the root; math.inf if the root is beyond the doubles.
     """
-    # Scale up by at least 80 bits, and by half the bits by which a number below 1 is smaller.
+    # The root is scaled up by 80 bits, and further if the number is below 1.
     missing_bits = max(square.denominator.bit_length() - square.numerator.bit_length(), 0)
     scale = 2 ** (missing_bits // 2 + 80)
     numerator = math.isqrt(math.ceil(square * scale * scale)) + 1

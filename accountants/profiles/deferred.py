@@ -40,12 +40,12 @@ class DeferredProfile(Profile):
 
     @property
     def tail_accuracy(self) -> float:
-        """Accuracy of the tails of the wrapped profile."""
+        """Bound on the error of each log tail of the wrapped profile, per unit of 1 + |log tail|."""
         return self.made.tail_accuracy
 
     @property
     def log_infinite_mass(self) -> float:
-        """Log of the infinite mass of the wrapped profile."""
+        """Log of the probability of an infinite loss of the wrapped profile."""
         return self.made.log_infinite_mass
 
     @property
@@ -171,12 +171,12 @@ class DeferredValue(Generic[Value]):
 
 
 def _forward(make: Callable[[], Pair]) -> Profile:
-    """Make a pair, and return its forward profile."""
+    """Return the forward profile of the pair that a function makes."""
     return make().forward
 
 
 def _backward(make: Callable[[], Pair]) -> Profile:
-    """Make a pair, and return its backward profile."""
+    """Return the backward profile of the pair that a function makes."""
     return make().backward
 
 
@@ -192,6 +192,7 @@ def deferred_pair(make: Callable[[], Pair]) -> Pair:
         The pair; both of its profiles share one call of `make`.
     """
     stored_pair = DeferredValue(make)
+    # Partial functions of named ones, because a lambda cannot be pickled.
     forward = functools.partial(_forward, stored_pair)
     backward = functools.partial(_backward, stored_pair)
     return Pair(DeferredProfile(forward), DeferredProfile(backward))

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 _PAD = 2.5e-11
-"""Distance from the base's own bounds at which a certified bound is tried first, relative to ε'."""
+"""First distance, relative to ε', at which a certified bound is tried beyond the converted bound of the base."""
 _ROUNDED = 32 * UNIT_ROUNDOFF
 """Relative error of the base's ε, for q e^ε' well above zero, and of log q per unit of 1 + |log q|."""
 _LEAST_EXCESS = -0.5
@@ -167,7 +167,7 @@ class SubsampledSearch(PairSearch):
         if not 0.0 < base_epsilon < math.inf:
             return None
 
-        # Try points at increasing distances from the estimate, on the safe side.
+        # Try points at increasing distances from the estimate, on the side where bounds are easier to certify.
         bound_at = self.upper_log_delta if side > 0 else self.lower_log_delta
         guess = Guess(amplified_epsilon(base_epsilon, self.rate), 1.0)
         certified = closest(bound_at, log_delta, guess, side * _PAD * guess.epsilon)
@@ -211,8 +211,12 @@ def subsample_test(test: NearTest, size: float, rate: float) -> NearTest:
 def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float) -> Interval:
     """Enclose log δ' of a subsampled pair at one ε', from bounds on the pair without subsampling.
 
-    The pair without subsampling, (P, Q), is called the base. With γ = 1 + (e^ε' − 1)/q and the hockey-stick divergence
-    E_γ, it is log q + log E_γ(P‖Q). No bound is computed for γ ≤ 1/2, where the logarithm of γ loses its digits.
+    Let (P, Q) be the pair without subsampling, the base, and γ = 1 + (e^ε' − 1)/q. With the hockey-stick divergence
+    E_γ,
+
+        log δ' = log q + log E_γ(P‖Q).
+
+    No bound is computed for γ ≤ 1/2, where the logarithm of γ loses its digits.
 
     Args:
         base: function from an ε to bounds on log E_γ(P‖Q) at γ = e^ε.
@@ -227,11 +231,11 @@ def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float
         return Interval(-math.inf, 0.0)
     base_epsilon = _base_epsilon_at(epsilon, rate, excess)
 
-    # E_γ decreases with γ: round the argument up for the lower bound and down for the upper bound.
     log_rate = math.log(rate)
+    # Errors of ε, and of log q and the sum.
     pad = _ROUNDED * abs(base_epsilon)
-    # Error of log q and of the sum.
     slack = _ROUNDED * (1.0 + abs(log_rate))
+    # E_γ decreases with γ, so the argument is rounded up for the lower bound and down for the upper bound.
     lower = base(base_epsilon + pad).lower
     upper = base(base_epsilon - pad).upper
     return Interval(lower + log_rate - slack, min(upper + log_rate + slack, 0.0))

@@ -50,9 +50,12 @@ _DEEPER = 128
 class DrawnSumBound(Bound):
     """The bound on δ for Gaussian noise on a sum that counts a contribution a random number of times k.
 
-    With η the probability of k ≥ 1, γ = 1 + (e^ε − 1)/η and β = e^ε/γ, it is δ(ε) = η ((1 − β) G + β S). Given k ≥ 1,
-    π_k is the probability of k. G is the hockey-stick divergence at γ of Σ π_k N(r_k, 1) and N(0, 1). S is Σ π_k times
-    that of N(d_k, 1) and N(0, 1). The bound holds in one direction of the pair.
+    With η the probability of k ≥ 1, γ = 1 + (e^ε − 1)/η and β = e^ε/γ, it is
+
+        δ(ε) = η ((1 − β) G + β S).
+
+    Given k ≥ 1, π_k is the probability of k. G is the hockey-stick divergence at γ of Σ π_k N(r_k, 1) and N(0, 1). S is
+    the sum of π_k times that of N(d_k, 1) and N(0, 1). The bound holds in one direction of the pair.
 
     Attributes:
         rate: η, rounded up, in (0, 1].
@@ -175,11 +178,10 @@ class DrawnSumBound(Bound):
         return Enclosure(np.asarray(lower), np.minimum(upper, 0.0))
 
     def _point_above(self, epsilon: FloatArray) -> FloatArray:
-        """Find a point x slightly above that at which the log likelihood ratio of the mixture to N(0, 1) is ε.
+        """Compute a point x at or above the one at which the log likelihood ratio of the mixture to N(0, 1) is ε.
 
-        The log ratio increases with x. It is at least ε at the result, up to rounding. The ratio is at least the term
-        of any component, which gives a first point above the solution. The log ratio is convex, so that the steps of
-        Newton's method from above stay above.
+        The ratio is at least the term of any component, which gives a first point above the solution. The log ratio is
+        increasing and convex, so that steps of Newton's method from above stay above, up to rounding.
 
         Args:
             epsilon: array of ε, in nats.
@@ -225,9 +227,9 @@ class DrawnSumBound(Bound):
         log_values = np.minimum.accumulate(self.upper_log_bounds(scanned))
         first, last = float(log_values[0]), float(log_values[-1])
 
-        # The wanted values of log δ, and the ε at which an interpolation of the scanned values has them.
-        levels = np.arange(first, max(last, _DEEP), -_DROP)
+        # The ε at which an interpolation of the scanned values has given values of log δ.
+        chosen_values = np.arange(first, max(last, _DEEP), -_DROP)
         if last < _DEEP:
-            levels = np.append(levels, np.linspace(_DEEP, last, _DEEPER))
-        at_levels = np.interp(-levels, -log_values, scanned)
-        return np.unique(np.concatenate((scanned, at_levels)))
+            chosen_values = np.append(chosen_values, np.linspace(_DEEP, last, _DEEPER))
+        chosen = np.interp(-chosen_values, -log_values, scanned)
+        return np.unique(np.concatenate((scanned, chosen)))

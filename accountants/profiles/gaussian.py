@@ -152,7 +152,7 @@ class GaussianProfile(Profile):
         Returns:
             The bound; −∞ if δ is too small for a logarithm with a bounded error.
         """
-        # δ increases with μ, so a μ that is four roundings smaller gives a lower bound.
+        # δ increases with μ, and μ may be rounded by four units, so the smaller μ gives a lower bound.
         value, _ = theta_logs(epsilon, self.mu * (1 - 4 * UNIT_ROUNDOFF))
         if value <= LEAST_LOG:
             return -math.inf
@@ -167,7 +167,7 @@ class GaussianProfile(Profile):
         Returns:
             The bound, at most 0.
         """
-        # δ increases with μ, so a μ that is four roundings larger gives an upper bound.
+        # δ increases with μ, and μ may be rounded by four units, so the larger μ gives an upper bound.
         value, _ = theta_logs(epsilon, self.mu * (1 + 4 * UNIT_ROUNDOFF))
         if math.isinf(value):
             return value
@@ -207,7 +207,7 @@ class GaussianProfile(Profile):
         return EpsilonEstimate(root, pad, steepness)
 
     def _newton_root(self, log_delta: float, high: float) -> tuple[float, float]:
-        """Find the ε at which log δ has a given value, by Newton's method with a bracket.
+        """Solve for the ε at which log δ has a given value, by Newton's method with a bracket.
 
         The search starts at the bracket's upper end. A step that would leave the bracket is replaced by a bisection.
 
@@ -230,7 +230,7 @@ class GaussianProfile(Profile):
 
             newton = root + excess / steepness if steepness > 0.0 else math.inf
             if low < newton < high:
-                # Newton's method doubles the number of correct digits, so a change in the tenth digit is the last one.
+                # Newton's method doubles the correct digits. After a change below 1e-9 all are correct.
                 has_converged = abs(newton - root) <= 1e-9 * root
                 root = newton
             else:
@@ -244,17 +244,19 @@ class GaussianProfile(Profile):
     def _excess_and_steepness(self, epsilon: float, log_delta: float) -> tuple[float, float]:
         """Compute the distance of log δ(ε) to a target, and the derivative of log δ.
 
-        The distance is log δ(ε) − log δ for the target δ, and the derivative is |d log δ/dε|. Let R = (1 − Φ)/φ be
-        Mills' ratio with the normal density φ, a = ε/μ − μ/2 and b = a + μ. Then δ(ε) = φ(a) (R(a) − R(b)), with the
-        derivative −φ(a) R(b). `scaled_tail` is R/√(2π).
+        Let R = (1 − Φ)/φ be Mills' ratio of the standard normal distribution function Φ and density φ. With
+        a = ε/μ − μ/2 and b = a + μ,
+
+            δ(ε) = φ(a) (R(a) − R(b)),   dδ/dε = −φ(a) R(b).
+
+        `scaled_tail` is R/√(2π).
 
         Args:
             epsilon: ε ≥ 0, in nats.
             log_delta: the target log δ.
 
         Returns:
-            The difference of the logarithms, and the steepness per nat of ε. A δ that is nearly 1 counts as 1, and the
-            steepness is then 0.
+            log δ(ε) minus the target, and |d log δ/dε|. A δ that is nearly 1 counts as 1, with steepness 0.
         """
         middle, half_mu = epsilon / self.mu, 0.5 * self.mu
         a = middle - half_mu

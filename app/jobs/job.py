@@ -68,7 +68,6 @@ class Job:
         Returns:
             The job, with None as its progress if it ended without a report.
         """
-        # A job that ended without a number of finished steps has no progress to show.
         if record.ended is not None and record.steps_done is None:
             return cls(record=record)
         progress = Progress(
@@ -89,7 +88,7 @@ def _seconds_spent(record: Record) -> float | None:
 
 
 def _seconds_left(record: Record) -> float | None:
-    """Return the estimated seconds of remaining work in the store; None without an estimate."""
+    """Return the seconds of remaining work by the estimates in the store; 0 if the job is done, None without one."""
     if record.state == "done":
         return 0.0
     if record.seconds_left is None and record.state == "queued":

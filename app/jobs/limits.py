@@ -11,8 +11,8 @@ from epsilond.accountants.verdict import Verdict
 from epsilond.app.settings import Settings
 from epsilond.witness.kind import SimulationKind, SimulationPlan
 
-# Number of bytes.
 MEGABYTE = 1_048_576
+"""Number of bytes."""
 TRIES = 20
 """Largest number of sizes that are tried, each a tenth smaller; the last is a seventh of the first."""
 
@@ -88,7 +88,8 @@ def nearest(limits: SimulationLimits, kind: SimulationKind, request: Any, share:
         share: fraction of the present size at which the simulation may fit, in (0, 1].
 
     Returns:
-        The name of the field and the size that fits. Empty if the kind has no size, or if `TRIES` attempts fail.
+        The name of the field and the size that fits. Empty if the kind has no size, if `TRIES` attempts fail, or if a
+        smaller size is not valid before one fits.
     """
     size: int | None = getattr(request, kind.size, None) if kind.size is not None else None
     if size is None:
@@ -108,7 +109,7 @@ def nearest(limits: SimulationLimits, kind: SimulationKind, request: Any, share:
 
 
 def _advice(kind: SimulationKind, request: object) -> str:
-    """Return the advice to request fewer rounds, if no size fits and the run has rounds; otherwise an empty text."""
+    """Return the advice to request fewer rounds, for a simulation of which no size fits; empty if it has no rounds."""
     rounds = getattr(getattr(request, "run", None), "rounds", None)
     if kind.size is None or rounds is None:
         return ""

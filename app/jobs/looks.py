@@ -1,4 +1,4 @@
-"""Readings of a job that all clients who wait for the job share."""
+"""Queries of the store for one job, which all clients that wait for the job share."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from epsilond.app.http.problems import Problem
 from epsilond.app.store.record import Record
 
 
-class Look:
-    """The last reading of one job from the store, shared by all clients who wait for the job.
+class SharedReader:
+    """Reader of one job in the store, which keeps what it read last for all clients that wait for the job.
 
     Many waiting clients thus cause one query of the store.
+
+    Args:
+        read: reads the job from the store.
     """
 
     def __init__(self, read: Callable[[], Awaitable[Record | None]]) -> None:
         self._read = read
-        self._reading = anyio.Lock()
-        self._began = -float("inf")
+        self._lock = anyio.Lock()
+        self._began = -float("inf")  # start of the last query
         self._record: Record | None = None
         self._fault: Problem | None = None
 
@@ -30,7 +33,7 @@ class Look:
         others that wait share its result or its error.
 
         Args:
-            moment: earliest start of the reading, in seconds of the event loop's clock.
+            moment: earliest start of the query, in seconds of the event loop's clock.
 
         Returns:
             The stored job; None if the store does not have it.
@@ -38,7 +41,7 @@ class Look:
         Raises:
             Problem: the store cannot be used.
         """
-        async with self._reading:
+        async with self._lock:
             if self._began < moment:
                 began, self._fault = anyio.current_time(), None
                 try:

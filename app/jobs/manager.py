@@ -42,7 +42,7 @@ from epsilond.app.store.record import End, Record
 
 
 class Jobs:
-    """The jobs of one service: questions that are answered after their requests, while `running` is entered."""
+    """The jobs of one service: questions that are answered after their requests, within the context `running`."""
 
     def __init__(
         self,
@@ -259,7 +259,7 @@ class Jobs:
             The job in its present state; None if the owner has no such job, or if it was interrupted.
 
         Raises:
-            Problem: the key came with another request.
+            Problem: the key came with another request, or the store cannot be used.
         """
         earlier = await self.shelf.query(self.shelf.store.with_key, owner, key)
         return None if earlier is None else self._repeat(earlier, fingerprint)

@@ -19,7 +19,7 @@ class Places:
     """
 
     def __init__(self, most: int, plural: str) -> None:
-        """Limit the number of open streams or waiting requests: `most` in total, and half of that for each caller.
+        """Limit the number of open streams or waiting requests: `most` in total, and half (at least 1) for each caller.
 
         Args:
             most: largest number in total, at least 1.

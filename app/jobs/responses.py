@@ -44,10 +44,10 @@ def job_response(
         job: the job that the response describes.
         preferences: preferences of the request that are applied.
         headers: further headers of the response.
-        status: 202 if the client is to look again.
+        status: 202 if the client is to ask again, otherwise 200.
 
     Returns:
-        The response with the job as JSON. With status 202, clients shall look again after one second.
+        The response with the job as JSON. With status 202, clients shall ask again after one second.
     """
     location = {"location": f"{PATH}/{job.record.id}", **preferences.applied}
     later = {"retry-after": "1"} if status == 202 else {}

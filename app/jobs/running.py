@@ -29,7 +29,7 @@ class Running:
         on_place: True if the job takes one of the service's limited places for jobs. It is False for a question that
             was started by a request and became a job later; it runs in the background.
         began: start of the work [s], on the monotonic clock.
-        ending: state or queue that a stopped job goes to; None if it is not stopped. The first value counts.
+        ending: what becomes of a stopped job; None if it is not stopped. The first value counts.
         scope: scope of the work; cancelling it stops the work.
         done: event that is set at the end of the job.
         changed: event that is set at the next change, and then replaced.
@@ -86,7 +86,7 @@ class Running:
         """Stop the job. It ends in the given way, unless another way was set before.
 
         Args:
-            ending: state or queue that the job goes to.
+            ending: what becomes of the job.
         """
         self.ending = self.ending or ending
         self.scope.cancel()
@@ -114,9 +114,8 @@ class RunningQuestion(Running):
         """The estimated seconds of remaining work; None without an estimate.
 
         The estimate for the whole computation ("question") is reduced in proportion to the finished parts, or by the
-        elapsed time if there are no parts. A question that has taken longer than its estimate has refuted it. The
-        remaining parts are then expected to take the mean time of the finished ones; without finished parts there is no
-        estimate.
+        elapsed time if there are no parts. After a longer time than the estimate, the remaining parts are expected to
+        take the mean time of the finished ones. Without finished parts there is then no estimate.
         """
         estimate, steps, done = self.record.seconds, self.record.steps, self.steps_done
         if estimate is None:

@@ -27,13 +27,7 @@ T = TypeVar("T")
 
 
 class Shelf:
-    """Asynchronous access to the store of jobs of one service.
-
-    Args:
-        store: the open store.
-        replica: name of this service among those that share the store.
-        up: gauge that is 1 if the last call of the store succeeded, and 0 if it failed.
-    """
+    """Asynchronous access of one process of the service to the store of jobs."""
 
     def __init__(self, store: Store, replica: str, up: Gauge) -> None:
         """Prepare the access of one process of the service to the store of jobs.
@@ -145,7 +139,7 @@ class Shelf:
         await self.store_again()
 
     def is_unstored(self, identifier: str) -> bool:
-        """Return whether a job has ended without a stored end."""
+        """Return whether a job has ended here, and the store has not taken its end yet."""
         return identifier in self._unstored
 
     async def store_again(self) -> None:

@@ -102,12 +102,12 @@ class SimulationRunner:
         return result
 
     async def _read_simulation(self, record: Record) -> SimulationAsked:
-        """Read the request again: another version may have other limits."""
+        """Read the request of a stored job in a worker, and check it again: another version may have other limits."""
         reading = self.reading(record.request)
         return unpickle(await run_in_pool(self._pool, reading, caller=record.caller, lane="read"), SimulationAsked)
 
     async def _concurrency(self, blocks: int) -> int:
-        """Return the number of blocks that run at one time."""
+        """Return the number of blocks that run at one time, of the given number of all blocks."""
         places = self._settings.job_workers
         if self._cluster is not None:
             places = max(places, await self._cluster.places())
@@ -171,6 +171,7 @@ class SimulationRunner:
         return (await self._cluster.run(computation, caller)).get()
 
     async def _run_here(self, computation: Computation, caller: str) -> RenderedAnswer:
+        """Return the answer of one step, which a worker process of this service computes."""
         return await run_in_pool(self._pool, computation, caller=caller, lane="job")
 
     def _require_bounded(self, size: int) -> None:

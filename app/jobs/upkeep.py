@@ -13,8 +13,8 @@ from epsilond.app.jobs.shelf import Shelf
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
 
-# Number of bytes.
 MEGABYTE = 1_048_576
+"""Number of bytes."""
 BEATS = 4
 """Renewals of a lease in its time, so that three may fail."""
 SWEEP_SECONDS = 600.0
@@ -54,8 +54,8 @@ class Upkeep:
         """Repeat without end: renew the leases of the running jobs in the store, and report their progress.
 
         A lease is the time for which a replica (process of the service) may run a job. A job that its owner has
-        cancelled through another replica is stopped. So is a job that another replica has claimed, because its lease
-        had expired.
+        cancelled through another replica is stopped. So is a job that no longer belongs to this replica, for example
+        because its lease had expired and another one has claimed it.
         """
         lease = self._settings.lease_seconds
         while True:
@@ -72,9 +72,10 @@ class Upkeep:
                 self._running[identifier].stop("released")
 
     async def sweep(self) -> None:
-        """Repeat without end: remove old jobs, end jobs of other engine versions, and report the size of the store.
+        """Repeat without end: remove old jobs, and end jobs that need an engine version of which no replica is left.
 
-        A round follows the previous one after `SWEEP_SECONDS`, or earlier if `SWEEP_ENDS` jobs have ended.
+        The number of jobs and the size of the store are reported to the metrics. A round follows the previous one after
+        `SWEEP_SECONDS`, or earlier if `SWEEP_ENDS` jobs have ended.
         """
         settings = self._settings
         store = self._shelf.store

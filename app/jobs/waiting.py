@@ -1,4 +1,4 @@
-"""Clients that look for jobs and wait for them. Running jobs report changes; others are read from the store."""
+"""Clients that query jobs and wait for them. Running jobs report changes; others are read from the store."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import anyio
 
 from epsilond.app.http.problems import Problem, text_of
 from epsilond.app.jobs.job import Job
-from epsilond.app.jobs.looks import Look
+from epsilond.app.jobs.looks import SharedReader
 from epsilond.app.jobs.running import Running
 from epsilond.app.jobs.shelf import Shelf
 from epsilond.app.store.record import Record, State
 
 LOOK_SECONDS: Final = 1.0
-"""Seconds between readings of a job that waits, or that another replica runs."""
+"""Seconds between queries of the store for a job that waits, or that another replica (process of the service) runs."""
 TELL_SECONDS: Final = 3.0
 """Seconds between reports about a job that runs here, because one step may take minutes."""
 UNSTORED = Problem("unavailable", "The job has ended, and the store does not take its end. It is tried again.")
@@ -35,7 +35,7 @@ class Waiting:
     def __init__(self, shelf: Shelf, running: Mapping[str, Running]) -> None:
         self._shelf = shelf
         self._running = running
-        self._looks: WeakValueDictionary[tuple[str, str, bool], Look] = WeakValueDictionary()
+        self._readers: WeakValueDictionary[tuple[str, str, bool], SharedReader] = WeakValueDictionary()
         self._news = anyio.Event()
         self.stopping = anyio.Event()
         """Event that is set when the service is to end, so that no client waits longer."""
@@ -120,7 +120,7 @@ class Waiting:
         with anyio.move_on_after(seconds):
             async for _ in self.changes(owner, identifier):
                 pass
-        return self._require(await self._look(owner, identifier, complete=True).since(anyio.current_time()))
+        return self._require(await self._reader(owner, identifier, complete=True).since(anyio.current_time()))
 
     async def changes(self, owner: str, identifier: str) -> AsyncIterator[Job]:
         """Yield a job at present, and again after each change or some seconds, until it has ended.
@@ -138,8 +138,8 @@ class Waiting:
         Raises:
             Problem: this owner has no job with this id, or the store cannot be used, at the first reading.
         """
-        look = self._look(owner, identifier, complete=False)
-        job = self._require(await look.since(anyio.current_time()))
+        reader = self._reader(owner, identifier, complete=False)
+        job = self._require(await reader.since(anyio.current_time()))
         yield job
         while not job.ended and not self.stopping.is_set():
             before = anyio.current_time()
@@ -149,7 +149,7 @@ class Waiting:
                 if running is not None:
                     job = running.job
                 else:  # after a change, only a record is recent enough that is read from now on
-                    job = self._require(await look.since(anyio.current_time() if has_changed else before))
+                    job = self._require(await reader.since(anyio.current_time() if has_changed else before))
             except Problem:
                 return
             yield job
@@ -171,7 +171,7 @@ class Waiting:
             await changed.wait()
         return not timeout.cancelled_caught
 
-    def _look(self, owner: str, identifier: str, *, complete: bool) -> Look:
+    def _reader(self, owner: str, identifier: str, *, complete: bool) -> SharedReader:
         """Return the shared reader of a job, so that many clients that wait for one job cause one query of the store.
 
         The reader caches the job that was read last. It is held by a weak reference, because only the clients that wait
@@ -186,10 +186,10 @@ class Waiting:
             The reader. Equal arguments give the same object while a client holds it.
         """
         key = owner, identifier, complete
-        look = self._looks.get(key)
-        if look is None:
-            look = self._looks[key] = Look(partial(self._read_record, key))
-        return look
+        reader = self._readers.get(key)
+        if reader is None:
+            reader = self._readers[key] = SharedReader(partial(self._read_record, key))
+        return reader
 
     async def _read_record(self, key: tuple[str, str, bool]) -> Record | None:
         """Read a job from the store; `key` is its owner, its id, and whether its large parts are read too."""

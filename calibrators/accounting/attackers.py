@@ -1,4 +1,4 @@
-"""The figures of an attacker that an account answers on request, and divergences."""
+"""Measures of an attacker's success, and divergences, that an account returns on request."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def requested_figures(curve: Curve, query: Query) -> JsonRecord:
     """
     members: JsonRecord = {}
 
-    # The best tests and guesses. The least μ summarises the whole trade-off curve.
+    # The best tests and guesses. The least μ summarises the trade-off between both kinds of error.
     if query.false_positive_rates is not None:
         members["trade_off"] = tuple(map(TruePositiveRate.of, trade_off_curve(curve, query.false_positive_rates)))
     if query.priors is not None:
@@ -144,7 +144,7 @@ def _bayes_error(curve: Curve, prior: float) -> BayesError:
 
 
 def _directions(curve: Curve, epsilon: float) -> Directions:
-    """Return δ of both directions at an ε of any sign."""
+    """Return bounds on δ at an ε of any sign, for each order of the two neighbours."""
     return Directions(
         epsilon=epsilon,
         with_against_without=_directed_delta(curve, epsilon, "with-against-without"),
@@ -153,12 +153,12 @@ def _directions(curve: Curve, epsilon: float) -> Directions:
 
 
 def _directed_delta(curve: Curve, epsilon: float, direction: Direction) -> DeltaOfDirection:
-    """Return δ of one direction in the form of the answer.
+    """Return the largest P(S) − e^ε Q(S) over sets S of outputs, for one order of the neighbours P and Q.
 
     Args:
         curve: the privacy curve of the mechanism.
         epsilon: ε of any sign.
-        direction: which neighbour is first: the one with the contribution of the protected unit, or without it.
+        direction: which neighbour is P: the one with the contribution of the protected unit, or the one without it.
 
     Returns:
         Bounds on δ and on its base-10 logarithm.

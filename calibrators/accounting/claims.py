@@ -1,4 +1,4 @@
-"""The claim of an account, and the verdict on it."""
+"""A claimed (ε, δ) of a run, and the verdict on it."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class ClaimAnswer:
 def judge_claim(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
     """Decide whether a run has a claimed (ε, δ), and compute the margins of the claim.
 
-    The claim is true if an upper bound on δ or ε confirms it. It is false if a lower bound on δ exceeds the claimed δ.
-    Otherwise it is undecidable.
+    The claim is true if the upper bound on δ at the claimed ε, or on ε at the claimed δ, is at most the claimed value.
+    It is false if the lower bound on δ exceeds the claimed δ. Otherwise it is undecidable.
 
     Args:
         guarantee: the guarantee of the run.
@@ -68,8 +68,7 @@ def judge_claim(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
         holds = Verdict.NO
     else:
         holds = Verdict.UNDECIDABLE
-    # The margins: the claimed minus the true figures.
-    # Division by ln 10 converts natural logarithms to base 10.
+    # Bounds on the claimed minus the true log10 δ. Division by ln 10 converts natural logarithms.
     least_margin = (target.log_delta - log_delta.upper) / LOG_10
     largest_margin = (target.log_delta - log_delta.lower) / LOG_10
     return ClaimAnswer(

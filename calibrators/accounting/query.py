@@ -1,4 +1,4 @@
-"""The query of an account: at which ε or δ the curve is read, and which figures of an attacker are requested."""
+"""The query of an account: the ε or δ at which the guarantee is returned, and the requested measures of an attacker."""
 
 from __future__ import annotations
 
@@ -67,13 +67,14 @@ class Query:
     ] = None
 
     def check(self) -> None:
-        """Check that a request asks for one kind of points of a privacy curve, or other figures, all in range.
+        """Check that a request gives points of the privacy curve in at most one form, and that all values are in range.
 
         The privacy curve is δ as a function of ε, and a point of it is given by one of the two numbers. Figures are
         other quantities, such as rates of an attacker.
 
         Raises:
-            InvalidInput: two kinds of points are given, nothing is requested, or values are too many or out of range.
+            InvalidInput: points are given in two forms, nothing is requested, a list is empty or too long, or a value
+                is out of range.
         """
         points = [name for name in _DOMAINS if getattr(self, name) is not None]
         figures = [name for name in _FIGURES if getattr(self, name) is not None]
@@ -104,18 +105,18 @@ class Query:
 
     @property
     def name(self) -> str:
-        """Name of the member at which the curve is read; `epsilon` if none is present."""
+        """Name of the member that gives points of the privacy curve; `epsilon` if none is present."""
         return next((name for name in _DOMAINS if getattr(self, name) is not None), "epsilon")
 
     @property
     def values(self) -> tuple[float, ...]:
-        """The value or values of the member at which the curve is read; ε = 0 if none is present."""
+        """The value or values of the member that gives points of the privacy curve; ε = 0 if none is present."""
         value = getattr(self, self.name)
         return (0.0,) if value is None else _as_tuple(value)
 
     @property
     def listed(self) -> bool:
-        """True if the member is a list of points."""
+        """True if the member is a list of points; the names of lists end with s."""
         return self.name.endswith("s")
 
 

@@ -48,11 +48,12 @@ def share_of(entry: PlanEntry) -> float:
 def is_informative(entry: PlanEntry) -> bool:
     """Decide whether an algorithm's entry in a plan may be ranked.
 
-    It must keep to the plan's limits, and its bound must be better than the bound for the initial model. Its remaining
-    share of the excess risk must be below 1, or unknown.
+    It must keep to the plan's limits. If it has a bound on the excess risk, it must be better than the bound for the
+    initial model. The share of the initial risk that remains must be below 1, or unknown.
 
     Args:
-        entry: one algorithm with its calibration for the plan.
+        entry: one algorithm with its calibration for the plan. `vacuous` marks a bound that is no better than the
+            initial one, and `exceeds` has the limits that the run exceeds.
 
     Returns:
         True if all of these conditions hold.
@@ -63,7 +64,7 @@ def is_informative(entry: PlanEntry) -> bool:
 
 
 def usable_entries(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
-    """Return the entries within the limits with a known remaining share below 1."""
+    """Return the entries that apply, keep to the plan's limits, and leave a known share below 1 of the initial risk."""
     applying = [entry for entry in entries if entry.applies == Verdict.YES]
     return [entry for entry in applying if is_informative(entry) and share_of(entry) < 1.0]
 
@@ -138,12 +139,12 @@ def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPric
     """Return the best algorithm for one kind of trust, and the price of this trust in remaining risk.
 
     The remaining share is the bound on the excess risk over that of the initial model, or else a measure of the noise.
-    The price is the remaining share of this algorithm, divided by the least one of all kinds of trust.
+    The price is the remaining share of this algorithm, divided by the least one of all accepted kinds.
 
     Args:
         definition: the kind of trust.
         best: the algorithm with its calibration ("entry") that is best of this kind; None if none is usable.
-        least: the least remaining share of all kinds.
+        least: the least remaining share of all accepted kinds.
 
     Returns:
         The description for the answer, without a price if there is no entry.
@@ -180,8 +181,8 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
     statements = state_guarantee(
         definition=kind.definition, observer=kind.observer, unit=kind.unit, relation=kind.relation
     )
-    about = join_statements([statement for statement in statements if statement.about != "sampling"])
-    yield f"{name_of(best)} is recommended. {about}"
+    kept = join_statements([statement for statement in statements if statement.about != "sampling"])
+    yield f"{name_of(best)} is recommended. {kept}"
 
     # The risk, with warnings about the run.
     yield _risk_sentence(best)
@@ -264,8 +265,8 @@ def _reason_for_none(entries: Sequence[PlanEntry]) -> str:
         entries: all entries; none of them is usable.
 
     Returns:
-        One sentence or two, for the first of these reasons: no algorithm applies, limits, missing constants, too much
-        noise.
+        One sentence or two, for the first reason that holds: no algorithm applies, none keeps to the limits, none has a
+        known remaining share, or none is proved to improve on the initial model.
     """
     # Each step keeps the entries that pass one requirement, and gives the reason if none does.
     applying = [entry for entry in entries if entry.applies == Verdict.YES]

@@ -50,7 +50,7 @@ def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -
     Returns:
         Both norms; None if σ, d, or the Lipschitz constant of gradients that are not clipped is unknown.
     """
-    # The bound on the mean, and the number of coordinates that get noise.
+    # The bound on the norm of the mean, and the number of coordinates that get noise.
     bound = plan.lipschitz
     dimension = plan.dimension
     if adapter.noise_added_to in ("mean-of-updates", "shared-gradient"):
@@ -58,6 +58,7 @@ def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -
     if adapter.noise_added_to == "shared-gradient":
         dimension = plan.shared_dimension or plan.dimension
 
+    # A time window of the protected unit does not change the noise.
     std = adapter.mean_noise(for_whole_unit(plan), parameters)
     if std is None or dimension is None or bound is None:
         return None
@@ -79,10 +80,9 @@ def share_and_basis(
 
     Returns:
         The share, and the word for its origin: `risk` for the quotient of bounds, `noise` for the other formula. Both
-        are None if neither is known.
+        are None if neither formula can be computed.
     """
-    has_explicit_bound = risk is not None and risk.constant == "explicit"
-    if risk is not None and has_explicit_bound and risk.baseline is not None:
+    if risk is not None and risk.constant == "explicit" and risk.baseline is not None:
         return float(risk.value) / risk.baseline.value, "risk"
     if signal is None or rounds is None:
         return None, None

@@ -10,14 +10,14 @@ from epsilond.calibrators.planning.problem import PlanProblem
 
 
 def bytes_per_client(plan: PlanProblem, bits: int | None) -> float | None:
-    """Return the bytes that a client sends over the run, from the bits of all clients.
+    """Return the bytes that one client sends over the run on average, from the bits of all clients.
 
     Args:
         plan: the plan, with the number of clients.
         bits: bits of all clients; None if unknown.
 
     Returns:
-        The number of bytes; None if the bits or the number of clients is unknown.
+        The mean number of bytes; None if the bits or the number of clients is unknown.
     """
     if bits is None or not plan.clients:
         return None

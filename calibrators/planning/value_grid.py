@@ -54,7 +54,7 @@ class ValueGrid:
         Returns:
             The index, from `least` to `most`.
         """
-        # In millionths, a value that exceeds a grid value only by rounding gets the index of that grid value.
+        # In millionths, a value that exceeds a grid value by no more than rounding gets that value's index.
         units = math.ceil(value * 1e6 * (1 - ROUNDING)) if self.micro else math.ceil(value)
         units = max(units, 1)
         # A grid value has four significant digits, and `decades` zeros after them.

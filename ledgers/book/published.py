@@ -57,6 +57,7 @@ class PublishedLog:
         Raises:
             NotReconciled: the log does not continue a head (size and Merkle root) that was signed before. Nothing may
                 then be signed.
+            HeadUnavailable: the file with a head outside the database cannot be read.
         """
         heads = self.continuity.known_heads()
         with looking(self._database) as connection:
@@ -64,9 +65,9 @@ class PublishedLog:
             yield connection
 
     def _signed_size(self, connection: Connection) -> int:
-        """Return the number of entries of the log, before the caller signs its head (size and Merkle root).
+        """Return the number of entries of the log, whose head (size and Merkle root) the caller is about to sign.
 
-        The head is noted as known to this process: from now on the log must continue it.
+        The head is noted in `continuity`: from now on the log must continue it.
 
         Args:
             connection: connection to read on.
@@ -89,10 +90,10 @@ class PublishedLog:
             pass
 
     def find_trouble(self) -> str | None:
-        """Return why the log cannot be trusted at present; None if it can.
+        """Return why the log cannot be trusted at present.
 
         Returns:
-            A sentence if the log lacks entries that it had before, or if this cannot be checked.
+            A sentence if the log lacks entries that it had before, or if this cannot be checked; otherwise None.
         """
         try:
             self.require_continued()
@@ -108,6 +109,7 @@ class PublishedLog:
 
         Raises:
             NotReconciled: the log does not continue a head that is known from earlier.
+            HeadUnavailable: the file with a head outside the database cannot be read.
         """
         with self._continuous_log() as connection:
             return self._desk.head(connection, self._signed_size(connection))
@@ -138,6 +140,7 @@ class PublishedLog:
         Raises:
             NotFound: there is no such entry of this tenant.
             NotReconciled: the log lacks entries that it had before.
+            HeadUnavailable: the file with a head outside the database cannot be read.
         """
         with self._continuous_log() as connection:
             row = entries.get(connection, seq)

@@ -34,7 +34,7 @@ class BookReader(PublishedLog):
     """Reader of the ledgers of organisations, of their log entries and of their owners.
 
     A ledger is a privacy budget of a data set. A tenant is the organisation that owns it, and others may not see it.
-    Every method reads the database at one moment, and changes no budget.
+    No method changes a budget.
     """
 
     def assign_organisations(self, organisation_of: Callable[[str], str | None]) -> list[Collision]:
@@ -58,7 +58,6 @@ class BookReader(PublishedLog):
             except Again:
                 if attempt == TRIES - 1:
                     raise
-                # Another process changed a ledger meanwhile. Pause for 50 ms, and try again.
                 time.sleep(0.05)
         with looking(self._database) as connection:
             return owners.collisions(connection)
@@ -96,14 +95,15 @@ class BookReader(PublishedLog):
         return {name: others for name, others in others_by_ledger.items() if others}
 
     def near_names(self, row: LedgerRow) -> list[str]:
-        """Return other names of data sets and blocks that differ from a ledger's names only in separators.
+        """Return other names of data sets and blocks that are easily confused with a ledger's names.
+
+        They differ only in spaces, hyphens, underscores and dots, or in forms of letters such as full-width ones.
 
         Args:
             row: rows of the ledger.
 
         Returns:
-            Names of the owner's other data sets and of this data set's blocks, sorted. Separators are spaces, hyphens,
-            underscores and dots.
+            Names of the owner's other data sets and of this data set's blocks, sorted.
         """
         with looking(self._database) as connection:
             pairs = owners.names_of(connection, row.tenant)  # of a data set and a block
@@ -132,8 +132,8 @@ class BookReader(PublishedLog):
     def _imbalance_of(self, identifier: str) -> str | None:
         """Return a sentence if the database rows of a ledger differ from its log entries; None if they agree.
 
-        A difference shows that the rows were changed without an entry. If the newest entry of the
-        ledger has no digest, all its entries are replayed.
+        A difference shows that the rows were changed without an entry. If the newest entry of the ledger has no digest,
+        all its entries are replayed.
 
         Args:
             identifier: id of the ledger, of any tenant.
@@ -237,7 +237,7 @@ class BookReader(PublishedLog):
             The state of the ledger: its target, plan, slots (budgets for unplanned runs) and reservations.
 
         Raises:
-            BlockHasLedger: another ledger of the same people is open.
+            NotFound, BlockHasLedger, AwaitsApproval: in the cases of `sole_state`.
             InvalidInput: the job names another relation or unit than the ledger's.
         """
         state = self.sole_state(tenant, identifier)
@@ -345,12 +345,13 @@ class BookReader(PublishedLog):
             identifier: id of the reservation.
 
         Returns:
-            At most `MOST_RECEIPTS` receipts. Empty if runs of the reservation were declared void, or observed to differ
-            from their mechanism, because no run may begin then.
+            At most `MOST_RECEIPTS` receipts. Empty if there are no commits, and also if runs of the reservation were
+            declared void or observed to differ from their mechanism, because no run may begin then.
 
         Raises:
             NotFound: this tenant has no such reservation.
             NotReconciled: the log lacks entries that it had before.
+            HeadUnavailable: the file with a head outside the database cannot be read.
         """
         with self._continuous_log() as connection:
             held = self._desk.load_reservation(connection, tenant, identifier)
@@ -388,7 +389,7 @@ class BookReader(PublishedLog):
 
 
 def _is_near(name: str, own_name: str) -> bool:
-    """Return whether two names are easily confused: they differ, but only in spaces, hyphens, underscores or dots.
+    """Return whether two names are easily confused: they differ, but not in the form that `skeleton_of` returns.
 
     Args:
         name: name of a data set or block.

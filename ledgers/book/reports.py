@@ -1,4 +1,4 @@
-"""Reports of a ledger: its answer under the log's head, signed as one record."""
+"""Reports of a ledger: the service's answer about it and the log's head, signed as one record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The release of a calibrated algorithm, client's and server's side, from the calibration's answer."""
+"""The mechanism by which a client or the server runs a calibrated algorithm, made from the calibration's answer."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ def from_calibration(
 ) -> CalibratedRelease:
     """Build the release of a calibrated algorithm, to run on the caller's own arrays.
 
-    A release is a mechanism that clips contributions, sums them and adds noise, with its guarantee. The guarantee is
-    the one of the answer, unchanged. `left_open` of the release lists the gaps that floating point leaves in it.
+    A release is a mechanism with its guarantee. It clips or rounds contributions and adds noise. The guarantee is the
+    one of the answer, unchanged. `left_open` of the release lists what the computation leaves open, such as the effect
+    of floating point.
 
     Args:
         answer: a `Calibration`, or its JSON form.

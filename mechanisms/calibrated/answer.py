@@ -1,4 +1,4 @@
-"""Access to the fields of a calibration's answer, as an object or in JSON form, by JSON pointers."""
+"""Access by JSON pointers to the fields of a calibration's answer, which is an object or its JSON form."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Answer:
 
     @property
     def guarantee(self) -> str:
-        """JSON pointer to the guarantee of those parameters."""
+        """JSON pointer to the guarantee of the caller's clients: of their `group`, or of all without groups."""
         if self.parameters == "/parameters":
             return "/guarantee"
         return f"{self.parameters}/guarantee"

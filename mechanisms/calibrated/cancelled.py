@@ -72,10 +72,11 @@ class CancelledRelease(Release):
             The release on the grid.
 
         Raises:
-            InvalidInput: the step is not a power of two, or the noise has too few or too many steps.
+            InvalidInput: the step is not a power of two, the rounding is unknown, or the noise is below 2^-20 or above
+                2^40 steps.
         """
         demand_step(step)
-        # Noise over the norm of one contribution in the sum; the exact ratio is kept on the grid.
+        # The ratio of the noise to the norm of one contribution in the sum is kept, as an exact fraction.
         norm_in_sum = Fraction(self.weight) * Fraction(self.contribution_bound)
         ratio = Fraction(self.base_std) / norm_in_sum
         grid = GridRelease.from_noise_ratios(
@@ -106,7 +107,7 @@ class CancelledRelease(Release):
 
 @dataclass
 class Cancelling:
-    """State of the client or server that adds cancelling noise.
+    """State of the client or server that adds noise which its next release cancels.
 
     Release N adds fresh Gaussian noise ξ_N and subtracts the noise ξ_{N−1} of the previous release.
 
@@ -143,7 +144,6 @@ class Cancelling:
         if previous_noise is not None and previous_noise.shape != shape:
             raise InvalidInput.at("/contributions", "have another shape than before", allowed=f"{previous_noise.shape}")
 
-        # Under the rule with growth, release N has noise of √N times the base standard deviation.
         growth = math.sqrt(self.releases + 1) if mechanism.grows else 1.0
         fresh_noise = gaussian(mechanism.base_std * growth, shape, source)
         self.last_noise = fresh_noise
@@ -191,7 +191,7 @@ def cancelled_release(answer: Answer) -> CancelledRelease:
     guarantee = answer.guarantee
     schedule = f"{parameters}/schedule"
 
-    # The largest norm of a contribution in the sum follows exactly from the noise and its multiplier.
+    # The largest norm of a contribution in the sum is the quotient of the noise and its multiplier.
     base_std = Fraction(answer.number(f"{parameters}/noise_std"))
     multiplier = Fraction(answer.number(f"{parameters}/noise_multiplier"))
     norm_in_sum = base_std / multiplier

@@ -124,7 +124,8 @@ class GaussianRelease(Release):
             The release on the grid.
 
         Raises:
-            InvalidInput: the step is not a power of two, or the noise has too few or too many steps.
+            InvalidInput: the step is not a power of two, the rounding is unknown, or the noise is below 2^-20 or above
+                2^40 steps.
         """
         demand_step(step)
         # The ratio of the noise to the norm of one contribution in the sum is kept, as an exact fraction.
@@ -212,7 +213,7 @@ def fixed_mean(answer: Answer) -> GaussianRelease:
         The release (a mechanism with its guarantee) that the server runs.
 
     Raises:
-        InvalidInput: the answer has an adaptive clipping norm, or its sensitivity and noise do not fit together.
+        InvalidInput: the answer has an adaptive clipping norm, lacks a parameter, or its figures contradict each other.
     """
     parameters, guarantee = answer.parameters, answer.guarantee
     if answer.get(f"{parameters}/adaptive_clipping") is not None:
@@ -336,22 +337,21 @@ def _gaussian_release(
     step_noise_stds: tuple[float, ...] | None = None,
     most_contributions: int | None = None,
 ) -> GaussianRelease:
-    """Build a release with at least the noise of the answer, and enough noise for the rounded bound and weight.
+    """Build a release with at least the noise of the answer, and enough for the bound and weight after their rounding.
 
     Args:
         answer: the answer of a calibrator, which has found the noise for a target (ε, δ).
         added_by: the party that adds the noise.
         contribution_bound: largest norm of a contribution.
         weight: factor of the sum.
-        step_noise_stds: noise of each step; None if all steps have the same.
+        step_noise_stds: noise of each step, used unchanged; None if all steps have the same.
         most_contributions: largest number of contributions of a release; None for no limit.
 
     Returns:
-        The release (a mechanism with its guarantee), with its noise rounded up.
+        The release (a mechanism with its guarantee). Its noise is rounded up, except that of single steps.
     """
     parameters = answer.parameters
     multiplier = Fraction(answer.number(f"{parameters}/noise_multiplier"))
-    # Noise that is enough for the weight and the bound after their rounding, rounded up.
     least_std = round_up(multiplier * Fraction(contribution_bound) * Fraction(weight))
     noise_std = max(answer.number(f"{parameters}/noise_std"), least_std)
     return GaussianRelease(
@@ -389,7 +389,7 @@ def _step_noise_stds(answer: Answer) -> tuple[float, ...] | None:
         return None
     if kind == "inverse-time":
         scale = answer.number(f"{schedule}/scale")
-        return tuple(scale / step for step in range(1, rounds + 1))  # scale/t at step t
+        return tuple(scale / step for step in range(1, rounds + 1))
     if kind == "explicit":
         values: Sequence[float] = answer.get(f"{schedule}/values") or ()
         if len(values) != rounds:

@@ -1,4 +1,4 @@
-"""Noise cancellation on integers, with discrete Gaussian noise and no floating point."""
+"""Releases of which the noise is cancelled by later ones, on integers, with discrete Gaussian noise."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class GridCancelledRelease(Release):
         A record that is only in the n-th release has ρ-zero-concentrated differential privacy (ρ-zCDP). Here ρ is the
         sum of Δ²/(2σ_N²) over N = n, …, K. Δ is `grid.norm_in_steps`, or twice that if neighbours replace a record.
         Proof: the sum of the first N releases is the sum of the contributions so far plus ξ_N, and ξ_1, …, ξ_K are
-        independent. The record changes the sums from the n-th on by the same integer vector. This holds because later
+        independent. One record changes the sums from the n-th on by the same integer vector. This holds because later
         reports depend only on earlier releases and on other records. Each sum is Δ²/(2σ_N²)-zCDP as in `GridRelease`,
         and ρ adds up.
     """
@@ -121,7 +121,7 @@ class GridCancelling:
 
         Raises:
             InvalidInput: all releases that the guarantee covers are made, or the contributions are not arrays of this
-            dimension.
+                dimension, or are too many or too large for one release.
         """
         grid = self.mechanism.grid
         total, restore = grid.sum(contributions, source)

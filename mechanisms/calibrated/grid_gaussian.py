@@ -1,4 +1,4 @@
-"""Contributions rounded to integers, with discrete Gaussian noise on their sum; no floating point in the release."""
+"""Contributions that are rounded to integers, and discrete Gaussian noise on their sum, which is added exactly."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class GridRelease(Release):
         Raises:
             InvalidInput: the noise is outside the range of the sampler, or the rounding is unknown.
         """
-        # The norm after rounding may exceed the bound; the noise grows with it.
+        # A rounded contribution may be longer than the bound. The noise is in proportion to its norm.
         norm = norm_in_steps(contribution_bound, step, rounding, dimension)
         stds = tuple(round_up(ratio * norm) for ratio in ratios)
         if not LEAST_NOISE_STD <= min(stds) <= max(stds) <= MOST_NOISE_STD:
@@ -217,7 +217,7 @@ class GridRelease(Release):
         rows, restore = flatten(contributions, records=True, pointer="/contributions")
         demand_batch(len(rows), self.most_contributions)
         integers = self._encode_rows(rows, source)
-        # An upper bound on every coordinate of the sum.
+        # Check an upper bound on every coordinate of the sum, which could overflow itself.
         largest_sum = len(integers) * float(np.abs(integers).max(initial=0))
         if largest_sum > MOST_SUM:
             raise InvalidInput.at("/contributions", "have a sum of too many steps", allowed="a larger step")

@@ -1,7 +1,7 @@
 """Integer messages: updates rounded to a grid, with truncated discrete Laplace noise, packed into the charged bits.
 
-Source: Das et al. 2021, Algorithm 1. Every random draw has exactly its distribution. No floating point is used between
-the random bits and the message.
+Source: Das et al. 2021, Algorithm 1. Rounding and noise have exactly the stated distributions: no floating point is
+used between the random bits and the message.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The fields of every calibrated release: the answer's guarantee, and the gaps that a program leaves in it."""
+"""The fields of every calibrated release: the answer's guarantee, and what a program does not satisfy of it."""
 
 from __future__ import annotations
 
@@ -48,9 +48,7 @@ class Release:
 
 
 def demand_batch(count: int, most: int | None) -> None:
-    """Reject a release with more contributions than the sampled batches of the guarantee have.
-
-    With more contributions, the guarantee's amplification by subsampling would not hold.
+    """Reject more contributions than a random batch has in the guarantee, which would not hold for them.
 
     Args:
         count: number of contributions.

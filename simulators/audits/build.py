@@ -38,7 +38,7 @@ from epsilond.simulators.audits.worlds import (
 )
 
 LARGEST_COUNTED = 500.0
-"""Largest ε of reports that are attacked by their counts; above it, the probability of a false report underflows."""
+"""Largest ε of reports that are attacked by their counts; above it, a false report's probability is near underflow."""
 
 
 def target(spec: Spec, setting: AttackSetting) -> AuditTarget:
@@ -118,7 +118,7 @@ def _attack_shuffled(spec: ShuffledSpec, setting: AttackSetting) -> AttackedMech
 
     The victim is the client in which the two data sets differ. An observer who knows the victim's report, or all other
     reports, learns nothing from the order. The report itself is then attacked. Randomized response is attacked by the
-    counts of its categories, unless ε is so large that the probability of a false report underflows.
+    counts of its categories, unless ε is so large that the probability of a false report is close to underflow.
 
     Args:
         spec: mechanism of a report, and the number of clients.
@@ -135,7 +135,6 @@ def _attack_shuffled(spec: ShuffledSpec, setting: AttackSetting) -> AttackedMech
     if spec.clients == 1 or setting.observer in ("server", "other-clients"):
         return attack_spec(spec.mechanism, setting)
     report = spec.mechanism.primitive
-    # Above this ε the probability of a false report underflows, so that counts of reports cannot be used.
     if isinstance(report, CategoryReport) and report.epsilon <= LARGEST_COUNTED:
         return ShuffledResponses(report.epsilon, report.categories, spec.clients)
     return ShuffledReports(attack_spec(spec.mechanism, setting), spec.clients)
@@ -145,8 +144,8 @@ def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> AttackedMech
     """Return the attack on a mechanism that runs on a random batch of clients, or of records.
 
     The victim is the client or record in which the data sets differ. If it always participates, the mechanism on the
-    batch is attacked. If the observer sees the participants, the output is compared only when the victim is among them.
-    For other observers it is a mixture over batches.
+    batch is attacked. If clients are drawn and the observer sees them, the output is compared only when the victim is
+    among them. Otherwise the output has a mixture of its distributions with and without the victim.
 
     Args:
         spec: the draw of a batch, and the mechanism on the batch.
@@ -156,8 +155,8 @@ def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> AttackedMech
         A sampler of outputs, with their log densities on each neighbouring data set.
 
     Raises:
-        InvalidInput: the relation is add-or-remove-one, and batches have a fixed size. Or records are drawn with
-            replacement, and the mechanism is not noise on one number.
+        InvalidInput: no attack is implemented on such batches. For example, the relation is add-or-remove-one and
+            batches have a fixed size, or records are drawn with replacement for other mechanisms than one noisy number.
     """
     level = level_of_draw(spec, setting)
     if spec.sampling == "shuffled-epochs":
@@ -167,7 +166,7 @@ def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> AttackedMech
     if level == "clients":
         inner = replace(setting, within_clients=True)
 
-    # Cases in which the changed client or record is in every batch, or several of its records are.
+    # Several records of the changed client may be in a batch, or the victim is in every batch.
     if spec.records_of_one_client is not None and setting.unit == "client":
         return attack_client_records(spec, attack_spec(spec.mechanism, setting), setting)
     if spec.inclusion_probability >= 1.0 and spec.sampling != "with-replacement" and spec.largest_batch is None:
@@ -203,7 +202,8 @@ def _attack_shuffled_epochs(spec: Subsampled, setting: AttackSetting) -> Attacke
         setting: neighbouring relation of the data sets.
 
     Raises:
-        InvalidInput: a record is added or removed, the batches do not divide the records, or the noise is not Gaussian.
+        InvalidInput: a record is added or removed, the batch size does not divide the number of records, or the noise
+            is not Gaussian.
 
     Returns:
         A sampler of outputs, with their log densities on each neighbouring data set.
@@ -220,9 +220,9 @@ def _attack_shuffled_epochs(spec: Subsampled, setting: AttackSetting) -> Attacke
     if population % batch_size:
         raise InvalidInput.at("/batch_size", "an attack is on batches of equal size", allowed="a divisor of population")
 
-    # In units of the noise, a contribution moves the sum by 1 over the noise multiplier.
+    # In units of the noise, a contribution moves the sum by 1 over the noise multiplier. Its replacement by the
+    # opposite one moves the sum twice as far.
     shift = 1.0 / primitive.multiplier
-    # A shift is relative to the second data set, so that replacing a contribution counts twice.
     if setting.relation == "replace-one":
         shifts: tuple[float, ...] = (2.0 * shift, 0.0)
     else:
@@ -269,8 +269,8 @@ def _attack_hidden_draw(
 ) -> AttackedMechanism:
     """Return the attack on a mechanism that runs on a batch drawn in secret.
 
-    The observer does not learn if the victim, the record or client in which the data sets differ, is in the batch. The
-    other contributions are zero, or the victim is missing in one of the data sets.
+    The observer does not learn if the victim, the record or client in which the data sets differ, is in the batch. All
+    other contributions are zero.
 
     Args:
         spec: the draw of a batch, and the mechanism on the batch.
@@ -283,7 +283,7 @@ def _attack_hidden_draw(
     Raises:
         InvalidInput: the attack on the mechanism does not describe an absent record.
     """
-    # The attack on the mechanism must have a third data set: the one without the victim.
+    # The attack on the mechanism must know the outputs on a third data set, the one without the victim.
     inner = attack_spec(spec.mechanism, setting)
     if inner.worlds < 3:
         message = "the effect of replacing a record does not bound the effect of leaving it out"

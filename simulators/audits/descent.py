@@ -1,7 +1,7 @@
-"""Attack on projected SGD that releases one model: the whole run in one dimension, on losses that encode one bit.
+"""Attack on projected SGD that releases one model: the whole run in one dimension.
 
-Every record's loss is linear, or quadratic if strong convexity is assumed. Only the victim's gradient differs between
-the worlds. The attacker's statistic is the model itself: an attack is valid without being optimal.
+Every loss is linear, or quadratic if strong convexity is assumed. Two neighbouring data sets differ only in the loss of
+one client, the victim. The attacker's statistic is the released model. It need not be the best one for a valid bound.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Descent:
         released = np.zeros(count)
         for step in range(1, steps + 1):
             takes_part = self._takes_part(generator, step, batch_of_victim)
-            # Only the victim's loss has a linear part; a mean over m participants scales it by 1/m.
+            # Only the victim's loss has a gradient at 0; the mean over the participants divides it by their number.
             gradient = spec.strong_convexity * model - np.where(takes_part, pull / participants, 0.0)
             noise = noises[step - 1] / math.sqrt(participants) * generator.standard_normal(count)
             new_model = model - sizes[step - 1] * (gradient + noise)
@@ -80,8 +80,8 @@ class Descent:
     def _pull(self, world: int) -> float:
         """Return the negative gradient at 0 of the victim's loss, before it is divided by the batch size.
 
-        The victim is the record that differs between the neighbouring data sets. The gradient at 0 is the largest for
-        which no gradient in the ball exceeds the Lipschitz constant.
+        The victim is the client that differs between the neighbouring data sets. On FIRST the gradient at 0 is the
+        largest for which no gradient in the ball exceeds the Lipschitz constant.
 
         Args:
             world: index of the data set, FIRST or SECOND.
@@ -100,7 +100,7 @@ class Descent:
         """Draw the batch that the changed client (the victim) belongs to, in several runs.
 
         The n clients are partitioned into batches of m. An incomplete last batch never participates. For a partition
-        that is known in advance, nothing is drawn: the worst case is the batch of the last step.
+        that is known in advance, nothing is drawn. The victim is then in the batch of the last step.
 
         Args:
             generator: source of randomness.

@@ -10,14 +10,15 @@
     spec_from_opacus_history(accountant.history)        the history of an Opacus accountant as a spec
     spec_from_dp_event(event)                           a DpEvent of dp-accounting as a spec
     profile_from_trade_off(...)                         a trade-off function as a spec
-    report("calibration", "mb-sgd", request=…)          any of the first two as a page to sign; verify(page) checks it
+    report("calibration", "mb-sgd", request=…)          a calibration or an account as a page to sign; verify(page)
+                                                        checks it
     cite(answer)                                        BibTeX of the works with the theorems of an answer
     from epsilond.mechanisms import from_calibration    an answer's clipping, noise and messages, for your own arrays
     ledger("ledger.db")                                 a budget over time: reserve, commit, and only then release
 
 Every number of a guarantee is an enclosure, lower ≤ truth ≤ upper. ε is in nats.
 
-A name is imported when it is first used, so that none costs the time of another.
+A name is imported when it is first used, so that importing the package is fast.
 """
 
 from collections.abc import Mapping
@@ -109,7 +110,7 @@ _SPECS = "accountants.specs"
 
 
 def _home_of(name: str) -> str | None:
-    """Return the module that defines a public name, or None."""
+    """Return the module that defines a public name, relative to this package; None if there is no such name."""
     if name in _HOME:
         return _HOME[name]
     return None if name.startswith("_") or name not in _spec_names() else _SPECS
@@ -128,7 +129,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     __all__: list[str]
-else:  # a type checker would take any name for one of ours
+else:  # with this function, a type checker would accept any name
 
     def __getattr__(name: str) -> object:
         """Import a public name of the package on its first use, so that importing the package itself is fast.

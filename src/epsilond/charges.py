@@ -1,4 +1,4 @@
-"""The charge of a ledger for a calibrated run: its spec, and its payment."""
+"""What a ledger, which keeps a privacy budget, charges for a calibrated run: its spec, and its payment."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def spec_of(answer: Calibration) -> Spec:
     """Return the spec, the description for privacy accounting, of the run that a calibration prescribes.
 
-    It is computed by calibrating again, which gives the same figures. Use it with the neighbouring relation, the unit
-    and the observer of the answer's guarantee.
+    Except for norm-fedavg, it is computed by calibrating again, which gives the same figures. Use it with the
+    neighbouring relation, the unit and the observer of the answer's guarantee.
 
     Args:
         answer: the calibration.
@@ -43,7 +43,7 @@ def spec_of(answer: Calibration) -> Spec:
 
 
 def _norm_fedavg_spec(problem: NormFedavgProblem, parameters: NormFedavgParameters) -> Spec:
-    """Return the spec (accounting description) of a run of norm-fedavg, with sensitivities that hold in every case.
+    """Return the spec (accounting description) of a run of norm-fedavg, with sensitivities that no rounding exceeds.
 
     The calibration may use smaller sensitivities, which random rounding exceeds with a small probability. A ledger
     cannot charge such a probability.
@@ -80,7 +80,8 @@ def pay_for_run(ledger: Ledger, answer: Calibration, *, slot: SlotKind | None, i
         The receipt of the ledger for the committed run.
 
     Raises:
-        InvalidInput: the ledger has another relation, unit or observer, or it has several slots and none is given.
+        InvalidInput: the ledger has another relation, unit or observer. Also if neither slot nor item is given, and the
+            ledger does not have exactly one slot.
         NoCertificate: the ledger rejects the run.
     """
     body = ledger.show()

@@ -17,7 +17,8 @@ def main() -> None:
     Printing the version does not need the packages of the command line.
 
     Raises:
-        SystemExit: a package is missing, or Ctrl-C was pressed.
+        SystemExit: always, except after printing the version. The code is that of the command, `INTERRUPTED` after
+            Ctrl-C, or 1 if a package is missing.
     """
     if sys.argv[1:] == ["--version"]:
         sys.stdout.write(f"{ENGINE_VERSION}\n")

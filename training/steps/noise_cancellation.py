@@ -1,9 +1,9 @@
-"""DP-μ²-FL of Reshef and Levy: weighted differences, noise cancellation, and the server's two sequences.
+"""DP-μ²-FL of Reshef and Levy: the clients' reports, noise that later reports cancel, and the server's two models.
 
-In round t the server sets q ← q + (1/m) Σ s and w ← Π(w − ηq), and moves x by the share 2/(t + 2) towards w; the output
-is x. A client's N-th report carries noise of variance base² N minus the noise of its previous report (Algorithm 1 and
-equation 14). A trusted server adds noise of variance base² to q in every round and subtracts it in the next (Algorithm
-2).
+In round t the server receives reports s of m clients. It sets q ← q + (1/m) Σ s and w ← Π(w − ηq), and moves x by the
+share 2/(t + 2) towards w. The output is x. The noise of a client's N-th report is new noise of variance base² N, minus
+the noise of its previous report (Algorithm 1 and equation 14). A trusted server adds noise of variance base² to q in
+every round and subtracts it in the next (Algorithm 2).
 """
 
 from __future__ import annotations
@@ -93,21 +93,21 @@ class ClientNoise:
     def replace_noise(self, clients: Indices, present: Bools, base: float, normal: Floats) -> Floats:
         """Set new noise for the clients that report, and return the new noise minus the old.
 
-        The variance of a client's noise grows in proportion to its number of reports.
+        The variance of a client's noise is proportional to its number of reports.
 
         Args:
-            clients: indices of the clients in the m places of a round, (S, m), for S repetitions.
-            present: whether each place is taken, (S, m).
+            clients: indices of the m clients that may report in a round of each of S runs, (S, m).
+            present: whether each of them reports, (S, m).
             base: standard deviation of the noise in a client's first report.
             normal: standard normal variables, (S, m, d), for d coordinates.
 
         Returns:
             The new noise minus the old, (S, m, d); 0 for a client that does not report.
         """
-        # Number of a client's reports, with this one; an absent client keeps its noise.
         last_noise = self.held[self._rows, clients]
-        counts = self._reports[self._rows, clients] + present
+        counts = self._reports[self._rows, clients] + present  # with this report
         new_noise = base * np.sqrt(counts)[..., None] * normal
+        # A client that does not report keeps its noise.
         noise = np.where(present[..., None], new_noise, last_noise)
         self.held[self._rows, clients] = noise
         self._reports[self._rows, clients] = counts
@@ -138,7 +138,7 @@ class GapDifferences:
         """Return the model x_τ and the number τ of the round in which some clients last reported.
 
         Args:
-            clients: clients in the m places of a round, (S, m), for S repetitions.
+            clients: indices of m clients in each of S runs, (S, m).
 
         Returns:
             The models, (S, m, d), for d coordinates, and the rounds, (S, m); both are 0 for a client without a report.
@@ -149,14 +149,14 @@ class GapDifferences:
         """Add the reports of a round to the clients' sums, and return the mean sum of the clients that report.
 
         Args:
-            clients: clients in the m places of the round, (S, m), for S repetitions.
-            present: whether each place is taken, (S, m); an absent client keeps its state.
+            clients: indices of the m clients that may report in the round of each of S runs, (S, m).
+            present: whether each of them reports, (S, m). The state of the others does not change.
             reports: differences s with noise, (S, m, d), for d coordinates.
             models: the models x_t of round t, (S, d).
             number: number t of the round, from 1 on.
 
         Returns:
-            The mean, (S, d); 0 if no client is present.
+            The mean, (S, d); 0 if no client reports.
         """
         is_present = present[..., None]
         sums = self._sums[self._rows, clients] + np.where(is_present, reports, 0.0)
@@ -168,15 +168,18 @@ class GapDifferences:
         self._rounds[self._rows, clients] = np.where(present, number, last_rounds)
 
         total = np.sum(sums * is_present, axis=1)
-        present_count = np.maximum(np.sum(present, axis=1), 1)  # no division by 0
-        mean: Floats = total / present_count[:, None]
+        report_count = np.maximum(np.sum(present, axis=1), 1)  # no division by 0
+        mean: Floats = total / report_count[:, None]
         return mean
 
 
 class ServerNoise:
-    """Noise of a trusted server, in which the noise of each round replaces the noise of the last round.
+    """Noise of a trusted server in the sum of reports, of which each round replaces that of the last round.
 
     This is Algorithm 2 of Reshef and Levy.
+
+    Args:
+        start: an array in the shape of the noise; its values are not used.
 
     Attributes:
         held: noise that the sum of reports contains now, (…, d), for d coordinates.

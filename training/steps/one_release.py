@@ -1,4 +1,4 @@
-"""Projected SGD that releases one model (Asoodeh et al. 2021): batches, the step, and the released step."""
+"""Projected SGD that releases one model (Asoodeh et al. 2021): batches, the step, and the choice of that model."""
 
 from __future__ import annotations
 

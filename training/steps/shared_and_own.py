@@ -1,11 +1,12 @@
 """PPSGD, Algorithms 1 to 3 of Bietti et al.: the server's step of the shared part and the clients' steps of their own.
 
-With messages of the participating clients, total weight W and participation rate q:
+A model consists of a shared part w and a part θ_i of each client i. With messages of the participating clients, the
+total weight W of all clients, the participation rate q and the step sizes η and αη:
 
     θ_i ← θ_i − η/(qW) message_i,    w ← w − αη((1/(qW)) Σ clip_C(message_i) + N(0, σ_ζ² I)).
 
-The output after n rounds is the mean of the iterates before each of them. It equals z_n − (1/n) Σ t Δ_t with the
-changes Δ_t, so that clients that do not participate in a round cost nothing.
+The output after n rounds is the mean of the values before each of them. It equals the last value minus (1/n) Σ t Δ_t,
+with the change Δ_t in round t. Clients that do not participate in a round need no computation for it.
 """
 
 from __future__ import annotations
@@ -84,19 +85,19 @@ class OwnParts:
         """Set the own parts to their values before the first round.
 
         Args:
-            start: first values of the θ_i, one row for each client, (…, p), for p own coordinates.
+            start: first values of the θ_i, one row for each client, (…, p), for p own coordinates; overwritten later.
             step_size: η/(qW), with base step size η, participation rate q and total weight W of the clients.
         """
         self.models = start
         self._weighted_changes = np.zeros_like(start)
-        """Σ t Δ_t over the changes Δ_t of the models in rounds t so far; 0 for a client that does not participate."""
+        """Σ t Δ_t over the rounds t so far, with the change Δ_t of a client's part, 0 if it does not participate."""
         self._step_size = step_size
 
     def move(self, rows: Any, messages: Floats, number: int) -> None:
         """Take the gradient step of one round in the own parts of the participating clients, without noise.
 
         Args:
-            rows: index of the participating clients.
+            rows: index of the participating clients in the rows of `models`.
             messages: their gradients without clipping; they stay with the clients.
             number: number of the round, from 1 on.
         """

@@ -53,7 +53,7 @@ class AxisScale:
             values = [self.values.index(value) for value in values]
         return np.array(values, dtype=float)
 
-    def dress(self, axes: Axes) -> None:
+    def apply(self, axes: Axes) -> None:
         """Set the scale, the ticks and their labels of a figure's horizontal axis.
 
         Args:
@@ -114,12 +114,13 @@ def _draw_panel(axes: Axes, cells: Cells, legend: Legend, answer: JsonObject) ->
 
     Args:
         axes: axes of the panel, which are drawn on.
-        cells: results of the panel's simulations ("cells").
+        cells: results of the panel's simulations.
         legend: entries of the legend, to which new entries are added.
         answer: the answer of the experiment in its JSON form, with the names and titles of the axes.
 
     Returns:
-        For each label its height, text and colour. If the panel has several lines, each has one label with its value.
+        For each label its height, text and colour. If the lines are for values of a parameter, each has one label, with
+        its value.
     """
     across, line_axis = answer["across"], answer.get("lines")
     scale = AxisScale(_values(answer["cells"], across), across["scale"])
@@ -140,7 +141,7 @@ def _draw_panel(axes: Axes, cells: Cells, legend: Legend, answer: JsonObject) ->
         draw: Callable[[GridLine], Labels] = drawers.get(kind, _draw_line)
         line_labels = draw(line)
 
-        # With several lines, one label names each line, at the height of its first curve.
+        # One label with the value of the parameter names the whole line, at the height of its first curve.
         if line_axis is None:
             labels += line_labels
         else:
@@ -150,7 +151,7 @@ def _draw_panel(axes: Axes, cells: Cells, legend: Legend, answer: JsonObject) ->
     # Excess risks and ε span several powers of ten; other scores have a linear axis.
     if "measure" not in answer:
         style.logarithmic(axes)
-    scale.dress(axes)
+    scale.apply(axes)
     axes.set_xlabel(across["title"])
     return labels
 
@@ -162,7 +163,7 @@ def _draw_legend(figure: Figure, legend: Legend) -> None:
         figure: the figure.
         legend: dash pattern and marker of each entry, by its words.
     """
-    # The legend explains the dashes only. Its samples are grey, because colours distinguish the lines.
+    # The samples are grey, because colours distinguish the lines and not the entries of the legend.
     samples = []
     for dash, marker in legend.values():
         samples.append(Line2D([], [], color="#333333", linestyle=dash, marker=marker, markersize=4))

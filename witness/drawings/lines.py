@@ -76,7 +76,7 @@ class GridLine:
         return measure
 
     def look(self, words: str, dash: Any, marker: str | None = None) -> Any:
-        """Choose the dash pattern for curves of a kind, so that all curves of that kind look the same.
+        """Return the dash pattern for curves of a kind, so that all curves of that kind look the same.
 
         If the kind is new, it is added to the legend with the given pattern.
 

@@ -64,7 +64,7 @@ def _draw_bounds(axes: Axes, answer: JsonObject) -> None:
     """Draw the lower bound on ε of every attack, and the certified interval of ε if it is not too far away.
 
     Each attack guesses which inserted records were in the training data, and proves a lower bound on ε by its success.
-    A certified bound that is `FAR` times larger is left out, because it would hide the others.
+    A certified bound above `FAR` times the largest lower bound is left out, because it would hide the others.
 
     Args:
         axes: axes of the panel, which are drawn on.

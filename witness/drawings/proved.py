@@ -1,4 +1,4 @@
-"""Lines of a grid with proved values: readings of a formula for δ, and attacks on trained models."""
+"""Lines of a grid with proved values: δ by versions of a formula, and bounds on ε by attacks on trained models."""
 
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ def draw_attacks(line: GridLine) -> Labels:
         line: simulations of one line of a panel, with their axes, horizontal positions and colour.
 
     Returns:
-        Labels for the ends of the curves: height, words and colour of each. Curves without a finite end have none.
+        Labels for the ends of the curves: height, words and colour of each. Attacks that prove nothing at the last
+        position have none.
     """
     labels: Labels = []
     for number, name in enumerate(line.cells[0]["attacks"]):

@@ -56,7 +56,7 @@ def risk(answer: JsonObject) -> Figure:
 
     # The vertical axis fits the visible curves and bounds.
     heights += [style.number(bound["value"]) for bound in _visible_bounds(answer, top)]
-    _dress_axes(axes, heights, top, last_round)
+    _format_axes(axes, heights, top, last_round)
     axes.set_title(_title(answer))
     if marks:
         figure.legend(marks.values(), marks, loc="outside lower left", frameon=False, fontsize=9)
@@ -64,7 +64,7 @@ def risk(answer: JsonObject) -> Figure:
     return figure
 
 
-def _dress_axes(axes: Axes, heights: list[float], top: float, last_round: int) -> None:
+def _format_axes(axes: Axes, heights: list[float], top: float, last_round: int) -> None:
     """Set the limits, the scale and the titles of both axes.
 
     Args:
@@ -117,7 +117,7 @@ def _draw_bounds(
 ) -> dict[str, Line2D]:
     """Draw a mark for each theorem's bound on the risk of the output, and add its label.
 
-    A bound with conditions that fail, or cannot be decided, is dotted.
+    A bound that is not compared, because its conditions fail or cannot be decided, is dotted.
 
     Args:
         axes: the axes.
@@ -134,7 +134,6 @@ def _draw_bounds(
     horizontal = (last_round - length, last_round)
     for number, bound in enumerate(_visible_bounds(answer, top), start=1):
         value = style.number(bound["value"])
-        # A bound whose conditions do not hold is dotted, because no verdict applies to it.
         verdict, dash = "not compared", ":"
         if bound["compared"]:
             verdict, dash = f"holds: {bound['holds']}", "-"

@@ -25,7 +25,9 @@ MEASURED, BOUND, NON_PRIVATE, CERTIFIED = "#0072B2", "#D55E00", "#6E6E6E", "#009
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#8C6D1F", "#000000")
 """Colours of Okabe and Ito; a darker colour replaces yellow, which is too pale for a line."""
 DASHES = ("-", (0, (9, 2.5)), (0, (1, 1.5)), (0, (5, 2, 1, 2)), (0, (3, 1.2, 1, 1.2, 1, 1.2)))
+"""Dash patterns of lines, as matplotlib takes them: an offset, and lengths of lines and gaps in points."""
 INCHES = (8.0, 4.8)
+"""Usual width and height of a figure."""
 LABEL_SPACING = 0.062
 """Height of one line of a label, in units of the axes' height."""
 LABEL_CHARACTERS = 20
@@ -62,7 +64,7 @@ def settings() -> AbstractContextManager[None]:
 
 
 def render(figure: Figure, file_format: Format) -> bytes:
-    """Return the figure as the content of a file; the same figure gives the same bytes.
+    """Return a figure as the content of a file; the same figure gives the same bytes.
 
     Args:
         figure: the figure.
@@ -112,7 +114,7 @@ def logarithmic(axes: Axes) -> None:
 
 
 def power_of_ten(exponent: float) -> str:
-    """Return a power of ten in the notation of figures."""
+    """Return 10 to the given power in the notation of figures, with at most four digits in the exponent."""
     return f"$10^{{{exponent:.4g}}}$"
 
 
@@ -149,7 +151,7 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, heading:
 
     Args:
         axes: the axes, with all lines drawn.
-        labels: height, words and colour of each label. A label with an infinite height is left out.
+        labels: height, words and colour of each label. A label whose height is infinite or NaN is left out.
         heading: heading above the labels.
     """
     drawable = [(value, words, colour) for value, words, colour in labels if math.isfinite(value)]

@@ -49,24 +49,24 @@ class SilosClaims:
     Attributes:
         claim_on_local: the claim in words.
         least_epsilon: smallest ε for which the paper makes the claim.
-        as_well: True if private mini-batch SGD is said to be as good, False if it is said to be better.
+        is_no_worse: whether private mini-batch SGD is only claimed to be as good. If False, it is claimed to be better.
     """
 
     claim_on_local: str
     least_epsilon: float
-    as_well: bool
+    is_no_worse: bool
 
 
 OUTPERFORMS = SilosClaims(
     claim_on_local="From ε = 12 on, private mini-batch SGD predicts better than local SGD without noise.",
     least_epsilon=12.0,
-    as_well=False,
+    is_no_worse=False,
 )
 """Statement of Section 5 on MNIST."""
 ESSENTIALLY_AS_WELL = SilosClaims(
     claim_on_local="From ε = 2 on, private mini-batch SGD predicts essentially as well as local SGD without noise.",
     least_epsilon=2.0,
-    as_well=True,
+    is_no_worse=True,
 )
 """Statement of Section 5 on the insurance records. It gives no margin, so that overlapping bands count as equal."""
 
@@ -113,14 +113,14 @@ class Silos:
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """Names of the arms; without a printed noise for the loss there is no arm for it."""
+        """Names of the arms (algorithms with their noise). Without a printed noise for the loss, it has no arm."""
         return ARMS if self.printed_lipschitz is not None else ARMS[:-1]
 
     def cells(self, repetitions: int, seed: int) -> tuple[Cell, ...]:
-        """Return the simulations of the experiment: one for each number of silos, algorithm, ε and step size.
+        """Return the simulations of the experiment: one for each value of the second axis, arm, ε and step size.
 
-        A silo is a client with many records. An algorithm with its noise is an arm of the experiment. The arm with the
-        paper's noise has only the values of ε for which the paper prints a noise.
+        An arm is an algorithm with its noise. The arm with the paper's noise has only the values of ε for which the
+        paper prints a noise.
 
         Args:
             repetitions: independent runs of each simulation.
@@ -133,10 +133,10 @@ class Silos:
         for value, arm, epsilon in product(self.problems, self.arms, self.epsilons):
             is_simulated = arm != PRINTED or epsilon <= self.largest_printed
             if is_simulated:
-                cells += [self._cell(value, arm, epsilon, step, repetitions, seed) for step in self.steps]
+                cells += [self._make_cell(value, arm, epsilon, step, repetitions, seed) for step in self.steps]
         return tuple(cells)
 
-    def _cell(self, value: int, arm: str, epsilon: float, step: float, repetitions: int, seed: int) -> Cell:
+    def _make_cell(self, value: int, arm: str, epsilon: float, step: float, repetitions: int, seed: int) -> Cell:
         """Return the simulation of one algorithm with its noise, at one ε and one step size.
 
         The paper's own noise is taken as printed, with the ε that it claims. All other noise is calibrated.
@@ -152,29 +152,29 @@ class Silos:
         Returns:
             The simulation with its position on the grid, and with the paper's claim for the printed noise.
         """
-        # The paper's formulas: δ = n⁻² for n training records of a silo, a batch size K, and a noise σ.
+        # δ, the batch size and the printed noise follow the paper's formulas, with n training records of a silo.
         problem = self.problems[value]
         records = problem.dealt - problem.tested
         delta = records**-2.0
         lipschitz = 1.0 if self.printed_lipschitz is None else self.printed_lipschitz(problem)
         batch, printed_std = printed_parameters(lipschitz, records, self.rounds, epsilon, delta)
 
-        run = self._run(arm, self.participants(value), batch, step * self.step, printed_std)
+        run = self._make_run(arm, self.participants(value), batch, step * self.step, printed_std)
         place: Place = {self.panel.name: value, "arm": arm, "epsilon": epsilon, "step": step}
         shared: Fields = {"problem": problem, "repetitions": repetitions, "seed": seed, "points": 1}
         if arm == PRINTED:
             simulation = RiskSimulation(run=run, alternatives=(), **shared)
             return Cell(place=place, simulation=simulation, claimed=Claimed(epsilon=epsilon, delta=delta))
 
-        # The two algorithms of the paper are compared with themselves without noise, too.
+        # The two algorithms of the paper also run without noise, for comparison.
         alternatives = ("non-private",) if arm in (MINI_BATCH, LOCAL) else ()
         simulation = RiskSimulation(run=run, epsilon=epsilon, delta=delta, alternatives=alternatives, **shared)
         return Cell(place=place, simulation=simulation)
 
-    def _run(self, arm: str, participants: int, batch: int, step_size: float, printed_std: float) -> Any:
-        """Return the parameters of a training by one algorithm with its noise.
+    def _make_run(self, arm: str, participants: int, batch: int, step_size: float, printed_std: float) -> Any:
+        """Return the parameters of a training by one algorithm.
 
-        They include the paper's noise if it is the printed one. Other noise is calibrated later.
+        Only the arm with the printed noise has a given noise. That of the other arms is calibrated later.
 
         Args:
             arm: name of the algorithm with its noise, one of `arms`.
@@ -213,17 +213,14 @@ class Silos:
         noiseless = self._measurements(cells, LOCAL, run="non-private")
         shuffled = self._measurements(cells, SHUFFLED)
 
-        # Pair the scores of two arms at equal settings. The paper's claim on noiseless local SGD is only for ε above a
-        # least value.
+        # Pair the scores of two arms at equal settings. The claim about local SGD without noise has a least ε.
         private_to_local = [(private[setting], local[setting]) for setting in private]
         private_to_noiseless = []
         for value, epsilon in private:
             if epsilon >= self.claims.least_epsilon:
                 private_to_noiseless.append((private[value, epsilon], noiseless[value, epsilon]))
         shuffled_to_private = [(shuffled[setting], private[setting]) for setting in private]
-        lines = [self._line(private, value) for value in self.problems]
-
-        # One finding for each claim, in the paper's order.
+        lines = [self._line_of_panel(private, value) for value in self.problems]
         return (
             judge_pairs(
                 "Private mini-batch SGD predicts better than private local SGD at the same ε.",
@@ -236,10 +233,10 @@ class Silos:
                 private_to_noiseless,
                 names=("private mini-batch SGD", "local SGD without noise"),
                 quantity=self.quantity,
-                no_worse=self.claims.as_well,
+                no_worse=self.claims.is_no_worse,
             ),
             judge_trend("More privacy costs accuracy: the error falls as ε grows.", lines, quantity=self.quantity),
-            *self._printed_noise(cells),
+            *self._judge_printed_noise(cells),
             judge_pairs(
                 "A shuffler that is trusted in place of the server buys accuracy.",
                 shuffled_to_private,
@@ -248,14 +245,14 @@ class Silos:
             ),
         )
 
-    def _printed_noise(self, cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-        """Judge the paper's claim on the privacy of its noise; no finding for a loss without printed noise."""
+    def _judge_printed_noise(self, cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
+        """Judge the paper's claim about the privacy of its noise. A loss without printed noise has no finding."""
         if self.printed_lipschitz is None:
             return ()
         return (judge_printed_noise(cells, "The printed noise of the experiments is private at the ε on their axes."),)
 
     def _measurements(self, cells: Sequence[CellAnswer], arm: str, run: str | None = None) -> dict[Setting, Measured]:
-        """Return the measured scores of one algorithm with its noise, by number of silos and ε.
+        """Return the measured scores of one algorithm with its noise, by the value of the second axis and ε.
 
         Args:
             cells: results of the experiment's simulations, with their positions on the grid.
@@ -263,18 +260,17 @@ class Silos:
             run: name of the comparison run to read; None reads the private run.
 
         Returns:
-            Mean scores with their confidence bands. The keys are a panel's number of silos, and ε.
+            Mean scores with their confidence bands.
         """
-        read = private_score(self.measure) if run is None else comparison_score(run, self.measure)
+        read_score = private_score(self.measure) if run is None else comparison_score(run, self.measure)
         measurements = {}
         for cell in cells:
-            score = read(cell)
-            # The key is the value of the panel, and ε.
+            score = read_score(cell)
             if cell.place["arm"] == arm and score is not None:
                 measurements[cell.place[self.panel.name], float(cell.place["epsilon"])] = score
         return measurements
 
-    def _line(self, measurements: Mapping[Setting, Measured], value: int) -> list[Measured]:
+    def _line_of_panel(self, measurements: Mapping[Setting, Measured], value: int) -> list[Measured]:
         """Return the measured scores of one panel of the figure, by ascending ε."""
         return [measurements[value, epsilon] for epsilon in self.epsilons]
 

@@ -21,9 +21,9 @@ from epsilond.witness.experiments.lowy_silo_grid import (
 )
 
 LARGER_EPSILONS, REGRESSION_REPETITIONS = (6.0, 12.0), 50
-"""Values of ε beyond the paper's, where a third of its records separates the algorithms, and repetitions."""
+"""Values of ε beyond the paper's, at which fewer records than the paper's separate the algorithms. Repetitions."""
 HELD_OUT = 0.2
-"""Share of each silo's records that is held out."""
+"""Fraction of each silo's records that is held out for tests."""
 MNIST, INSURANCE = SETTINGS["mnist"], SETTINGS["insurance"]
 DIGITS = (
     "The paper has 25 silos of 1238 images of MNIST (50 principal components), one odd and one even digit in each. "
@@ -73,7 +73,7 @@ def _digits(loss: Literal["logistic", "softmax"], participants: Sequence[int], e
         held_out=HELD_OUT,
         diameter=20.0,
     )
-    # The unit of the step sizes is about 1/β. The paper prints a noise for the logistic and not for the softmax loss.
+    # The paper prints a noise for the logistic loss, and none for the softmax loss.
     source, stands_in_for, step = LOGISTIC_SOURCE, LOGISTIC_STANDS_FOR, 4.0
     printed_lipschitz: Callable[[DataSetProblem], float] | None = twice_the_largest_norm
     if loss == "softmax":

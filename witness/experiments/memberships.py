@@ -57,7 +57,6 @@ def training(canaries: str, noise: float) -> CanaryTraining:
             canaries=300,
         )
 
-    # Records and clients with the longest possible gradients, in synthetic data with many coordinates.
     unit: Literal["client", "record"] = "record"
     local_steps = 1
     if canaries == CLIENTS:
@@ -105,7 +104,7 @@ def cells(repetitions: int, seed: int, *, noises: Sequence[float], references: i
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge whether an attack contradicts a certificate, and whether attacks on all models prove more.
+    """Judge two claims: that no attack contradicts a certificate, and that attacks on all models prove more.
 
     An attack guesses which planted records ("canaries") were in the training data. Its success proves a lower bound on
     ε.
@@ -114,7 +113,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: results of the experiment's trainings, with the lower bound on ε of each attack.
 
     Returns:
-        For each of the two claims a verdict, such as confirmed or refuted, and the measured numbers in words.
+        For each claim a verdict, such as confirmed or refuted, and the measured numbers in words.
     """
     return (_judge_certificates(answers), _judge_observers(answers))
 
@@ -162,7 +161,7 @@ def _judge_certificates(answers: Sequence[CellAnswer]) -> Finding:
         noun=("bound", "bounds"),
     )
 
-    # Name the bound that comes nearest to its certified end.
+    # The words name the bound that comes nearest to the certified ε.
     nearest = max(bounds, key=lambda bound: bound.lower / bound.certified)
     place = nearest.cell.place
     words = (
@@ -186,7 +185,6 @@ def _judge_observers(answers: Sequence[CellAnswer]) -> Finding:
     Returns:
         The claim with its verdict, and the number of trainings in which the bound is larger or smaller.
     """
-    # For each training, the bound by all models and the largest bound by the last model.
     pairs = []
     for cell in answers:
         if cell.attacks is None:
@@ -197,7 +195,6 @@ def _judge_observers(answers: Sequence[CellAnswer]) -> Finding:
     larger = sum(every_model > last_model for every_model, last_model in pairs)
     smaller = sum(every_model < last_model for every_model, last_model in pairs)
 
-    # The words warn that the two bounds come from different kinds of attacks.
     words = (
         f"The bound is larger in {larger} of {len(pairs)} trainings, and smaller in {smaller}. Attacks on the last "
         "model may use likelihood ratios with additional reference models; the attack on every model does not. Bounds "

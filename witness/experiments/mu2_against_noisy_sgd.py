@@ -39,7 +39,6 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """
     log_delta = math.log(DELTA)
     grid = []
-    # The noise is calibrated to the ε that μ-Gaussian differential privacy implies.
     for participants, mu in product(PARTICIPANTS, MUS):
         simulation = RiskSimulation(
             run=Mu2SgdRun(rounds=ROUNDS, participants=participants),

@@ -88,13 +88,13 @@ AS_ACCURATE = (
 
 
 def digits_problem(clients: int, rounds: int) -> DataSetProblem:
-    """Return softmax regression on the digits, whose records are assigned to the clients at random.
+    """Return softmax regression on the digits, with records that are assigned to the clients at random.
 
-    The records of a client are drawn anew from its own ones, as the theorems assume.
+    The records of a run are drawn anew from each client's own records, as the theorems assume.
 
     Args:
         clients: number of clients.
-        rounds: number of rounds. A client has as many records, because it uses each in at most one round.
+        rounds: number of rounds. A client gets as many records, because it uses each in at most one round.
 
     Returns:
         The problem; models stay in a ball, and a fifth of the records is held out for tests.
@@ -113,10 +113,10 @@ def digits_problem(clients: int, rounds: int) -> DataSetProblem:
 def build_simulations(
     clients: int, participants: int, rounds: int, mu: float, repetitions: int, seed: int
 ) -> dict[str, RiskSimulation]:
-    """Return three simulations at the same privacy: certified noise, the paper's printed noise, and a rival algorithm.
+    """Return three simulations: the paper's algorithm with certified and with printed noise, and a rival algorithm.
 
-    The rival is the one-pass algorithm of Lowy and Razaviyayn. The target of both certified runs is the smallest ε that
-    μ implies at `DELTA`.
+    The rival is the one-pass algorithm of Lowy and Razaviyayn, with certified noise. The target of both certified runs
+    is the smallest ε that μ implies at `DELTA`.
 
     Args:
         clients: number of clients.
@@ -133,7 +133,7 @@ def build_simulations(
     epsilon = _epsilon(mu)
     mu2_sgd = Mu2SgdRun(rounds=rounds, participants=participants)
     printed_run = _set_printed_noise(problem, mu2_sgd, mu)
-    # The rival uses as many records, in batches, and so has fewer rounds.
+    # The rival uses as many records in batches, and therefore fewer rounds.
     one_pass = OnePassAcceleratedMbSgdRun(rounds=rounds // BATCH_SIZE, batch_size=BATCH_SIZE, participants=participants)
     shared: Fields = {"problem": problem, "repetitions": repetitions, "seed": seed, "points": 1}
     return {
@@ -180,7 +180,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     paper_clients, _ = SIZES[0]  # stands for the paper's number of clients, for which it prints accuracies
     grid = []
     for (clients, participants), mu in product(SIZES, MUS):
-        # Every client reports equally often, for each size.
+        # A client reports `REPORTS` times on average, for each size.
         rounds = REPORTS * clients // participants
         simulations = build_simulations(clients, participants, rounds, mu, repetitions, seed)
         for name, simulation in simulations.items():
@@ -252,7 +252,6 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     Returns:
         One finding for each of the paper's claims. Times are not measured.
     """
-    # Test accuracies of all algorithms, in the order of the settings.
     cancelled_cells = [cell for cell in answers if cell.place["algorithm"] == TAKEN_BACK]
     one_pass_cells = [cell for cell in answers if cell.place["algorithm"] == ONE_PASS]
     read_private = private_score(MEASURE)
@@ -306,7 +305,7 @@ def _judge_scores(
         The claim with its verdict, from the confidence bands of the accuracies.
     """
     all_pairs = zip(scores, other_scores, strict=True)
-    pairs = [(first, second) for first, second in all_pairs if first and second]
+    pairs = [(score, other_score) for score, other_score in all_pairs if score and other_score]
     finding = judge_pairs(
         claim,
         pairs,

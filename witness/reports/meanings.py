@@ -11,7 +11,7 @@ from epsilond.accountants.quantities import Quantity, quantity_of
 from epsilond.calibrators.answer import Served
 
 ADVANTAGE = "largest advantage of an attacker"
-"""Name of the largest advantage of an attacker."""
+"""Name of the largest difference of an attacker's true and false positive rates."""
 
 
 def true_positives(false_positive_rate: float) -> str:
@@ -20,13 +20,13 @@ def true_positives(false_positive_rate: float) -> str:
 
 
 def name_of(path: str) -> str:
-    """Return a dotted path as a name: positions in a list count from 1, and nested names follow a colon.
+    """Convert the dotted path of a field to a name for a table, in which positions in a list count from 1.
 
     Args:
         path: names of fields and positions in lists from 0, separated by dots.
 
     Returns:
-        A name such as `groups: 1 noise_std`.
+        The name, such as `groups: 1 noise_std`. Nested names follow a colon.
     """
     parts = [str(int(part) + 1) if part.isdigit() else part for part in path.split(".")]
     first, *nested = parts
@@ -54,7 +54,7 @@ def meaning_of(declared: type | None, path: str) -> str:
             continue
         if kind is None or name not in _hints(kind):
             break
-        # Descend into the field. A field without a description keeps that of the field around it.
+        # A field without a description keeps that of the field around it.
         hint = _hints(kind)[name]
         description = _description(hint) or description
         kind = _class_in(hint)
@@ -77,7 +77,7 @@ def _description(hint: object) -> str:
 
 def _class_in(hint: object) -> type | None:
     """Return the dataclass of a field's value, or of each element of a list; None if there is none."""
-    bare = quantity_of(hint)[0]
-    if get_origin(bare) is tuple:
-        return _class_in(get_args(bare)[0])
-    return bare if isinstance(bare, type) and is_dataclass(bare) else None
+    bare_type, _ = quantity_of(hint)
+    if get_origin(bare_type) is tuple:
+        return _class_in(get_args(bare_type)[0])
+    return bare_type if isinstance(bare_type, type) and is_dataclass(bare_type) else None

@@ -47,10 +47,10 @@ def full(value: object) -> str:
 
 
 def delta(log10_delta: float) -> str:
-    """Write δ in words, from its decimal logarithm; δ may be too small for a double.
+    """Format δ, from its decimal logarithm. δ may be too small for a double.
 
-    A power of ten is written as such, for example 1e-5. A δ of at most 1e-300 is written as a power of ten, with seven
-    digits of its exponent.
+    An integer power of ten is written as such, for example 1e-5. A δ of at most 1e-300 is written as a power of ten,
+    with seven digits of its exponent.
 
     Args:
         log10_delta: base-10 logarithm of δ.
@@ -82,7 +82,6 @@ def flat(value: object, prefix: str = "") -> Iterator[tuple[str, object]]:
     if isinstance(value, Mapping):
         for name, item in value.items():
             yield from flat(item, _extend_name(prefix, name))
-    # A list of plain values is one leaf.
     elif isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value):
         for index, item in enumerate(value):
             yield from flat(item, _extend_name(prefix, index))
@@ -91,7 +90,7 @@ def flat(value: object, prefix: str = "") -> Iterator[tuple[str, object]]:
 
 
 def _extend_name(prefix: str, part: object) -> str:
-    """Return a dotted name with one more part; the part itself if the name is empty."""
+    """Append a part to a dotted name. An empty name gives the part itself."""
     if not prefix:
         return str(part)
     return f"{prefix}.{part}"

@@ -39,7 +39,6 @@ def render(record: JsonObject, seal: str) -> str:
     Returns:
         The HTML text, without the data.
     """
-    # A run that an observation contradicts has a page of its own, with the reasons and without ε.
     if record["kind"] == CONTRADICTED:
         return _template("contradicted.html").render(record=record, seal=seal, run=record["run"])
 
@@ -51,11 +50,10 @@ def render(record: JsonObject, seal: str) -> str:
     if "spec" in request:
         mechanism_words = describe_spec(request["spec"], str(require_unit(guarantee["unit"])))
 
-    # The bibliography has each source of the proof; theorems of other engines have none.
+    # Theorems of other engine versions may have no source here.
     theorem_ids = [step["theorem"] for step in answer["derivation"]]
     citation = bibtex(theorem_id for theorem_id in theorem_ids if theorem_id in SOURCES)
 
-    # The template escapes all values and places them on the page.
     return _template("report.html").render(
         record=record,
         status=record.get("run"),
@@ -72,11 +70,11 @@ def render(record: JsonObject, seal: str) -> str:
         request=list(_request_fields(request, subject.problem)),
         readings=list(_printed_readings(answer)),
         considered=list(_attempts(answer)),
-        derivation=list(_steps(answer)),
+        derivation=list(_proof_steps(answer)),
         citation=citation,
         extra=_extra_tables(answer),
         meaning=list(_attack_bounds(answer)),
-        band=drawing(record["profile"], _target(guarantee)),
+        band=drawing(record["profile"], _marked_point(guarantee)),
         numbers=numbers,
     )
 
@@ -110,13 +108,13 @@ def _template(name: str) -> Template:
 
 
 def _rows(members: object) -> list[tuple[str, str]]:
-    """Return all numbers and words inside a JSON value as lines of a table.
+    """Return all numbers and words inside a JSON value as rows of a table.
 
     Args:
         members: the value, which may contain objects and lists.
 
     Returns:
-        For each its dotted path as a name, and its value, both as texts.
+        The name and the value of each, as texts. The name is the path to the value.
     """
     return [(name_of(name), numbers.full(value)) for name, value in numbers.flat(members)]
 
@@ -136,10 +134,9 @@ def _parameters(members: JsonObject, declared: type | None) -> Iterator[tuple[st
 
 
 def _attack_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
-    """Yield the name and the bounds of each figure about an attacker in an answer, and of each requested figure.
+    """Yield the name and the bounds of each measure of an attacker's success in an answer.
 
-    The largest advantage and the usual true positive rates come first. The requested figures, which follow, include
-    divergences and δ in one direction.
+    The largest advantage and the usual true positive rates come first. The measures that the request named follow.
 
     Args:
         answer: answer of a calibrator or of the accountant.
@@ -156,7 +153,7 @@ def _attack_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
 
 
 def _requested_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
-    """Yield name and bounds of each requested figure: an attacker's errors, a divergence, or δ in one direction.
+    """Yield name and bounds of each requested measure: an attacker's errors, a divergence, or δ in one direction.
 
     Args:
         answer: answer of the accountant in its JSON form.
@@ -164,7 +161,6 @@ def _requested_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
     Yields:
         The name in words, and the certified lower and upper bound as a JSON object.
     """
-    # Error rates of the best attacker.
     for rate in answer.get("trade_off", ()):
         yield true_positives(rate["false_positive_rate"]), rate["true_positive_rate"]
     if "gaussian_dp_mu" in answer:
@@ -172,7 +168,6 @@ def _requested_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
     for risk in answer.get("bayes_errors", ()):
         yield f"least error with the prior {risk['prior']:g}", risk["error"]
 
-    # Divergences of the two distributions, and δ in both directions.
     for divergence in answer.get("renyi_divergences", ()):
         yield f"Rényi divergence of order {divergence['order']:g}", divergence["divergence"]
     for deltas in answer.get("directions", ()):
@@ -199,7 +194,7 @@ def _order_members(members: JsonObject, declared: Any) -> JsonObject:
     return {name: members[name] for name in names}
 
 
-def _target(guarantee: JsonObject) -> tuple[float, float] | None:
+def _marked_point(guarantee: JsonObject) -> tuple[float, float] | None:
     """Return the point (ε, log₁₀ δ) to mark in the drawing of the privacy profile.
 
     It is the target of a calibration, and otherwise the upper bounds of an account.
@@ -231,7 +226,6 @@ def _request_fields(request: JsonObject, problem: Any) -> Iterator[tuple[str, st
     Yields:
         Three texts for each field.
     """
-    # The fields that were given, in the order of the data class.
     ordered = _order_members(request, problem)
     members = {name: item for name, item in ordered.items() if name != "spec"}
     for name, value in numbers.flat(members):
@@ -297,7 +291,7 @@ def _open_conditions(entry: JsonObject) -> Iterator[Mapping[str, str]]:
     for details in entry.get("by_reading", ()):
         conditions += [(details["reading"], condition) for condition in details.get("conditions", ())]
 
-    # A condition may be listed several times, but with its statement only once.
+    # A condition may be listed several times, but has its statement only once.
     statements = {condition["id"]: condition["statement"] for _, condition in conditions if "statement" in condition}
     for reading, condition in conditions:
         statement = statements[condition["id"]]
@@ -332,11 +326,11 @@ def _attempts(answer: JsonObject) -> Iterator[tuple[str, str, str]]:
         yield attempt["theorem"], attempt["applies"], attempt.get("reason", result)
 
 
-def _steps(answer: JsonObject) -> Iterator[JsonObject]:
+def _proof_steps(answer: JsonObject) -> Iterator[JsonObject]:
     """Yield texts about every step of the proof of a guarantee (its derivation).
 
-    A step has its number, the words of its theorem, the theorem's inputs, and the numbers of the steps that it uses.
-    Steps of earlier engines name no steps that they use; each uses the preceding one.
+    A step has its number, the words of its theorem, the theorem's inputs, and the numbers of the steps that it uses. In
+    reports of earlier engine versions, each step uses the preceding one.
 
     Args:
         answer: answer of a calibrator or of the accountant.
@@ -346,7 +340,7 @@ def _steps(answer: JsonObject) -> Iterator[JsonObject]:
     """
     for index, step in enumerate(answer["derivation"]):
         preceding = () if index == 0 else (index - 1,)
-        used_steps = step.get("premises", preceding)  # reports of earlier engines name no premises
+        used_steps = step.get("premises", preceding)
         yield {
             "place": index + 1,
             "id": step["theorem"],
@@ -365,7 +359,7 @@ def _theorem_words(theorem: Theorem | None) -> dict[str, str]:
         theorem: the theorem; None if this engine does not know it, as with reports of other engines.
 
     Returns:
-        The four texts by name; they are empty for an unknown theorem, except its status.
+        The four texts by name. For an unknown theorem they are empty, except for the status.
     """
     if theorem is None:
         return {"title": "", "statement": "", "status": "unknown to this engine", "source": ""}

@@ -41,7 +41,6 @@ def profile(curve: Curve, epsilon: float) -> list[object]:
     if 0.0 < epsilon < math.inf:
         largest_epsilon = REACH * epsilon
     points: list[object] = []
-    # `STEPS` equal steps from ε = 0.
     for step in range(STEPS + 1):
         point_epsilon = largest_epsilon * step / STEPS
         log10_delta = _outward_log10(curve.log_delta(point_epsilon))
@@ -103,8 +102,8 @@ class Drawing:
         across: ticks of the horizontal axis, ε.
         up: ticks of the vertical axis, log₁₀ δ.
         target: (x, y) of the marked point; None if there is none.
-        width: width of the drawing; `height` is its height.
-        left: left end of the plotted area; `right`, `top` and `bottom` are its other ends.
+        width, height: size of the drawing.
+        left, right, top, bottom: sides of the plotted area.
     """
 
     band: str
@@ -182,18 +181,16 @@ class _Axes:
             The ranges, from ε = 0 to the last point.
         """
         least, most = min(band.upper for band in bands), max(band.upper for band in bands)
-        # The margin is a part of the height, or of the level if the profile is nearly level.
+        # The margin is a fraction of the range. If the profile is nearly constant, it is a fraction of |log₁₀ δ|.
         margin = max((most - least) / MARGIN_DIVISOR, MARGIN_OF_LEVEL * abs(least), LEAST_MARGIN)
         return cls(largest_epsilon=bands[-1].epsilon, floor=least - margin, top=most)
 
     def place(self, epsilon: float, log10_delta: float) -> tuple[float, float]:
-        """Return the point of (ε, log₁₀ δ) in units of the drawing; log₁₀ δ is clipped to its range.
-
-        The horizontal axis is ε from 0, and the vertical one log₁₀ δ.
+        """Return the point of (ε, log₁₀ δ) in units of the drawing.
 
         Args:
             epsilon: ε, from 0 to `largest_epsilon`.
-            log10_delta: log₁₀ δ.
+            log10_delta: log₁₀ δ, which is limited to the range of the vertical axis.
 
         Returns:
             The distances from the left and from the upper side of the drawing.
@@ -270,7 +267,7 @@ def _ticks(low: float, high: float) -> Iterator[float]:
     """
     rough_step = (high - low) / 6.0
     unit = 10.0 ** math.floor(math.log10(rough_step))
-    # The smallest round step that gives at most about six marks.
+    # The smallest round step that is at least the rough one.
     step = next(unit * factor for factor in (1.0, 2.0, 5.0, 10.0) if unit * factor >= rough_step)
     first_multiple, last_multiple = math.ceil(low / step), math.floor(high / step)
     for multiple in range(first_multiple, last_multiple + 1):

@@ -83,16 +83,14 @@ def question(kind: str, name: str | None = None) -> ReportSubject:
     return QUESTIONS["calibration", str(name)]
 
 
-def _calibration_answerer(solve: Callable[[Any], Any]) -> Callable[[Any], ReportedAnswer]:
-    """Return a function that solves a calibrator's problem, and adds the privacy profile of the calibrated run.
-
-    The privacy profile is δ as a function of ε.
+def _make_calibration_answerer(solve: Callable[[Any], Any]) -> Callable[[Any], ReportedAnswer]:
+    """Make a function that solves a calibrator's problem, and adds the privacy profile of the calibrated run.
 
     Args:
         solve: the calibrator's function from a problem to its answer.
 
     Returns:
-        A function from a problem to the answer in JSON form, with points of the profile.
+        A function from a problem to the answer in JSON form, with points of the profile δ(ε).
     """
 
     def answer_problem(problem: object) -> ReportedAnswer:
@@ -109,15 +107,13 @@ def _calibration_answerer(solve: Callable[[Any], Any]) -> Callable[[Any], Report
 
 
 def _answer_account(problem: accounting.AccountProblem) -> ReportedAnswer:
-    """Answer an accounting problem, and compute points of the mechanism's privacy profile around the answer.
-
-    The privacy profile is δ as a function of ε.
+    """Answer an accounting problem, and compute points of the mechanism's privacy profile δ(ε).
 
     Args:
         problem: the mechanism with its setting, and the requested ε or δ.
 
     Returns:
-        The answer in JSON form, with points up to twice its ε.
+        The answer in JSON form, with points from ε = 0 to twice its ε.
     """
     answer = accounting.answer(problem)
     result = account(problem.spec, relation=problem.relation, unit=problem.unit, observer=problem.observer)
@@ -128,14 +124,13 @@ def _answer_account(problem: accounting.AccountProblem) -> ReportedAnswer:
 def _calibration_subject(calibrator: Calibrator) -> ReportSubject:
     """Describe a calibrator as the subject of reports.
 
-    A calibrator computes the parameters, noise included, with which an algorithm meets a target (ε, δ). A subject tells
-    the report how to name its question and how to answer it again.
+    A calibrator computes the parameters, noise included, with which an algorithm meets a target (ε, δ).
 
     Args:
         calibrator: the calibrator of one algorithm.
 
     Returns:
-        The names, the classes of problem and parameters, and a function that answers a problem.
+        The subject: its names, its classes of problem and parameters, and the function that answers a problem.
     """
     return ReportSubject(
         kind="calibration",
@@ -143,7 +138,7 @@ def _calibration_subject(calibrator: Calibrator) -> ReportSubject:
         title=calibrator.title,
         problem=calibrator.problem,
         parameters=calibrator.parameters_type,
-        answer_problem=_calibration_answerer(calibrator.solve),
+        answer_problem=_make_calibration_answerer(calibrator.solve),
     )
 
 
@@ -157,4 +152,4 @@ _ACCOUNT_SUBJECT = ReportSubject(
 )
 _SUBJECTS = (*map(_calibration_subject, CALIBRATORS), _ACCOUNT_SUBJECT)
 QUESTIONS: Mapping[tuple[str, str], ReportSubject] = {(subject.kind, subject.name): subject for subject in _SUBJECTS}
-"""THE list of subjects of reports, by kind and name."""
+"""All subjects of reports, by kind and name."""

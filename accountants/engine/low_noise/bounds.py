@@ -121,7 +121,7 @@ def log_delta(laws: Laws, epsilon: float, widest: float) -> Interval | None:
         widest: largest width of the enclosure, relative to δ.
 
     Returns:
-        The bounds; None if the tables do not apply, or if the bounds are further apart than `widest`.
+        The bounds; None if the tables do not suit the steps, or if the bounds are further apart than `widest`.
     """
     steps = steps_to_remove(laws)
     if epsilon < 0.0 or steps is None:
@@ -151,7 +151,8 @@ def epsilon(laws: Laws, log_delta: float, slack: float, widest: float) -> Interv
         widest: largest width of the enclosure of log δ near the upper bound.
 
     Returns:
-        The bounds; None if the tables do not apply or give none, or if log δ is enclosed less closely than `widest`.
+        The bounds. None if the tables do not suit the steps, if no ε up to 1e12 is found, or if log δ is enclosed less
+        closely than `widest` at the upper bound.
 
     Guarantees: both bounds have been evaluated. At the upper bound, the upper log δ is at most the target less `slack`.
     At the lower bound, the lower log δ is above the target plus `slack`, unless the bound is 0.
@@ -214,32 +215,31 @@ def _likely_depth(steps: Steps, epsilon: float) -> float:
 
 
 def _log_delta_at_zero(steps: Steps) -> float:
-    """Return an upper bound on log δ(0): the log probability that any contribution is included.
+    """Return an upper bound on log δ(0): the log probability that the contribution is included in some step.
 
-    The log probability is log(1 − Π (1 − q_j)^{T_j}), because the outputs have the same distribution if nothing is
-    included.
+    It is log(1 − Π (1 − q_j)^{T_j}). If the contribution is never included, both data sets have the same outputs.
 
     Args:
-        steps: subsampled steps with the inclusion probabilities q_j, and their numbers T_j.
+        steps: kinds of subsampled steps, each with its inclusion probability q_j, and their numbers T_j.
 
     Returns:
         The upper bound on log δ(0), at most 0.
     """
     # The sum is negative. Its size is raised by its relative error, so that the result is an upper bound.
-    log_none_included = math.fsum(count * math.log1p(-law.rate) for law, count in steps) * (1.0 + 16 * UNIT_ROUNDOFF)
-    any_included = -math.expm1(log_none_included)
-    if any_included <= 0.0:
+    log_never_included = math.fsum(count * math.log1p(-law.rate) for law, count in steps) * (1.0 + 16 * UNIT_ROUNDOFF)
+    ever_included = -math.expm1(log_never_included)
+    if ever_included <= 0.0:
         return 0.0
-    log_any_included = math.log(any_included)
+    log_ever_included = math.log(ever_included)
     # Rounded up: the relative errors of the exponential and the logarithm.
-    return log_any_included + 8 * UNIT_ROUNDOFF * (1.0 - log_any_included)
+    return log_ever_included + 8 * UNIT_ROUNDOFF * (1.0 - log_ever_included)
 
 
 def is_to_add(laws: Laws) -> bool:
     """Return whether the distributions are those of the direction that adds a contribution.
 
     Args:
-        laws: distributions of the losses, with their counts, at least one. Only the first one is looked at.
+        laws: distributions of the losses, with their counts, at least one. The first one decides.
 
     Returns:
         True if the steps add a contribution, and False if they remove one.
@@ -274,8 +274,8 @@ class DeltaBounds(NamedTuple):
     def finer(self, epsilon: float, widest: float) -> float:
         """Return the factor by which tables need more points so that their bounds are likely to be close enough.
 
-        The factor is 1 if these tables are close enough, or if no factor that is tried is enough. The distance of the
-        bounds decreases with the square of the spacing, or more slowly.
+        The factor is 1 if these tables are close enough, if no factor that is tried is enough, or if the lower bound is
+        0. The distance of the bounds decreases with the square of the spacing, or more slowly.
 
         Args:
             epsilon: ε in nats.
@@ -327,7 +327,7 @@ def delta_bounds(
 def reverse_bound(table: LossTable) -> Callable[[float], float]:
     """Return a function from ε to a bound on δ(ε) of the direction that adds a contribution.
 
-    With δ of the opposite direction, it is 1 − e^ε + e^ε δ(−ε), rounded to the side of the table's bound.
+    With δ of the opposite direction, it is 1 − e^ε + e^ε δ(−ε), rounded in the direction of the table's bound.
 
     Args:
         table: the table with the bound on δ(−ε); its sign decides whether the result is an upper bound.
@@ -339,7 +339,7 @@ def reverse_bound(table: LossTable) -> Callable[[float], float]:
     def delta(epsilon: float) -> float:
         """Return the bound on δ(ε), in [0, 1]."""
         ratio = math.exp(min(epsilon, 700.0))  # e^710 would overflow
-        # The sum has terms of at most e^ε, so it errs by a few units of roundoff of that.
+        # The terms are at most e^ε, so the rounding error is a few units of roundoff times that.
         rounding = table.sign * 16 * UNIT_ROUNDOFF * ratio
         value = ratio * table.delta(-epsilon) - (ratio - 1.0) + rounding
         return min(max(value, 0.0), 1.0)

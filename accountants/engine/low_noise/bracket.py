@@ -57,7 +57,7 @@ def first_at_most(delta: Callable[[float], float], target: float, near: float = 
         start = excess_at((1.0 - REGION.close) * near)
         low = start if start.excess > 0.0 else low
 
-    # The upper end.
+    # The upper end: the expected ε, or 1, times a power of four.
     high = excess_at(near or 1.0)
     while high.excess > 0.0:
         low, high = high, excess_at(4.0 * high.epsilon)
@@ -70,8 +70,8 @@ def _close_bracket(excess: Callable[[float], float], low: _ExcessAt, high: _Exce
     """Shrink a bracket of a root to a relative width of 1e-13, by the Illinois variant of the false position.
 
     The next point is where the chord between the two ends is 0. If two successive points are on one side of the root,
-    the weight of the opposite end is halved. Far from the root the bracket is halved, and after many steps every other
-    time, so that it ends for any function.
+    the weight of the opposite end is halved. The bracket is halved instead while the function differs much between its
+    ends, and in every other step after the first 16, so that the search ends for any function.
 
     Args:
         excess: the function, above 0 at the lower point and at most 0 at the upper one.
@@ -83,7 +83,7 @@ def _close_bracket(excess: Callable[[float], float], low: _ExcessAt, high: _Exce
     """
     low_weight, high_weight = low.excess, high.excess
     step, was_below_root = 0, False
-    while high.epsilon - low.epsilon > 1e-13 * high.epsilon:  # about a thousand roundings
+    while high.epsilon - low.epsilon > 1e-13 * high.epsilon:
         step += 1
         width = high.epsilon - low.epsilon
 

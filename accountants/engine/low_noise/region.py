@@ -16,7 +16,7 @@ class Region:
         least_shift: smallest shift. Below it, the compiled kernel has narrower bounds within milliseconds.
         largest_shift: largest shift. Above it, the lattice is too coarse.
         least_rate: smallest rate q. Below it, few steps have any loss, and other bounds are close.
-        near_least: distance in nats from the least loss up to which a loss counts as equal to it.
+        near_least: distance in nats from the least loss up to which a loss counts as close to it.
         least_likely: smallest log of the probability, after weighting by e^{λS}, that all steps have about the least
             loss. Above it, the contour integral needs ten thousands of frequencies, or does not converge.
         least_likely_of_tests: the same limit for tests, for which the contour integral takes longer.

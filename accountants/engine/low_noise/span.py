@@ -30,7 +30,7 @@ class Resolution:
         left_out: nats by which log probabilities of losses beyond a table are below log δ; e^−26 is below roundings.
         shallow: −log δ up to which a table has no weights e^{λS}; its rounding is then 1e-8 of δ.
         prefactor: approximate number of nats by which log δ is below its best Chernoff bound.
-        margin: ratio of the largest and the least −log δ that one table serves.
+        margin: largest ratio of a −log δ that a table serves to the one that it is made for, or of the latter to it.
     """
 
     points: int = 2**16
@@ -84,17 +84,17 @@ def choose_plan(steps: Steps, depth: float, finer: float = 1.0) -> Plan:
     Returns:
         The plan. Its tilt is 0 for depths up to `RESOLUTION.shallow`.
     """
-    # The tilt that suits the depth. It is not used in a table for large δ.
-    tilts, log_means = _log_means(steps)
-    best, best_loss = _best_tilt(tilts, log_means, depth)
+    # The tilt that suits the depth. A table for large δ has none.
+    tilts, log_moments = _log_moments(steps)
+    best, best_loss = _best_tilt(tilts, log_moments, depth)
     natural_tilt = float(tilts[best])
     tilt, loss = (natural_tilt, best_loss) if depth > RESOLUTION.shallow else (0.0, 0.0)
 
     # The length of the table, and the spacing of its points.
-    spans = _spans(tilts, log_means, depth, tilt, loss)
+    spans = _spans(tilts, log_moments, depth, tilt, loss)
     shortest = int(np.argmin(spans))
     span = float(spans[shortest])
-    included = float(log_means[best]) + math.fsum(count * law.rate for law, count in steps)
+    included = float(log_moments[best]) + math.fsum(count * law.rate for law, count in steps)
     curvature = included * natural_tilt * (1.0 + natural_tilt)
     points = round(finer * _choose_points(span, curvature))
     spacing = _round_up_to_seven_bits(span / points)
@@ -102,7 +102,7 @@ def choose_plan(steps: Steps, depth: float, finer: float = 1.0) -> Plan:
     # An included contribution has more noise than this with a probability below e^−`left_out` of δ.
     # The term 4 is a margin in nats.
     largest_noise = math.sqrt(2.0 * (RESOLUTION.margin * depth + RESOLUTION.left_out + 4.0))
-    largest_loss = max(_largest_excess(law, largest_noise) for law, _ in steps)
+    largest_loss = max(_loss_above_least(law, largest_noise) for law, _ in steps)
     cells = min(math.ceil(largest_loss / spacing), points - 1)
     return Plan(points, spacing, cells, tilt, float(tilts[shortest]))
 
@@ -122,7 +122,7 @@ def _round_up_to_seven_bits(value: float) -> float:
     return math.ldexp(math.ceil(math.ldexp(value, -exponent)), exponent)
 
 
-def _spans(tilts: FloatArray, log_means: FloatArray, depth: float, tilt: float, loss: float) -> FloatArray:
+def _spans(tilts: FloatArray, log_moments: FloatArray, depth: float, tilt: float, loss: float) -> FloatArray:
     """Return the length of a table, in nats, beyond which losses are negligible by the Chernoff bound at each tilt.
 
     A tilt is the exponent μ of the weight e^{μS} of a total loss S. Losses are negligible in the upper bound. In the
@@ -130,7 +130,7 @@ def _spans(tilts: FloatArray, log_means: FloatArray, depth: float, tilt: float, 
 
     Args:
         tilts: tilts μ of the Chernoff bounds.
-        log_means: log moment of the total loss above the least one, at each of them.
+        log_moments: log moment of the total loss above the least one, at each μ.
         depth: −log δ, natural logarithm.
         tilt: tilt λ of the table.
         loss: total loss above the least one, at which δ has that depth, in nats.
@@ -138,13 +138,13 @@ def _spans(tilts: FloatArray, log_means: FloatArray, depth: float, tilt: float, 
     Returns:
         One length for each μ; math.inf unless μ is well above λ.
     """
-    log_moments = log_means + RESOLUTION.margin * depth + RESOLUTION.left_out
-    upper_spans = log_moments / tilts
+    log_ratios = log_moments + RESOLUTION.margin * depth + RESOLUTION.left_out
+    upper_spans = log_ratios / tilts
 
     # Only tilts well above λ bound the losses that the lower bound counts as smaller ones.
     # The factor 1.1 keeps the divisor below away from 0.
     is_usable = tilts > 1.1 * tilt
-    log_excess = log_moments - tilts * loss / RESOLUTION.margin
+    log_excess = log_ratios - tilts * loss / RESOLUTION.margin
     lower_spans = log_excess[is_usable] / (tilts - tilt)[is_usable]
 
     spans = np.full(tilts.shape, np.inf)
@@ -180,7 +180,7 @@ def estimate_depth(steps: Steps, epsilon: float) -> float:
     """Estimate −log δ of a composition at an ε, by the best Chernoff bound.
 
     With the total loss S and its least value S₀, log δ(ε) ≤ log E[e^{λ (S − S₀)}] − λ (ε − S₀) for every λ ≥ 0. The
-    means are estimates, and a typical distance of δ from its bound is added.
+    moments are estimates, and a typical distance of log δ from its bound is added.
 
     Args:
         steps: distribution of the privacy loss of each kind of step, with its number of steps.
@@ -189,10 +189,10 @@ def estimate_depth(steps: Steps, epsilon: float) -> float:
     Returns:
         The estimate, or 0 if no bound is below 1.
     """
-    tilts, log_means = _log_means(steps)
+    tilts, log_moments = _log_moments(steps)
     # The Chernoff bounds on log δ at several tilts; the least of them is the estimate.
     least_loss = math.fsum(count * math.log1p(-law.rate) for law, count in steps)
-    log_bounds = log_means - tilts * (epsilon - least_loss)
+    log_bounds = log_moments - tilts * (epsilon - least_loss)
     exponent = -float(np.min(log_bounds))
     return exponent + RESOLUTION.prefactor if exponent > 0.0 else 0.0
 
@@ -211,9 +211,9 @@ def estimate_log_moment(steps: Steps, depth: float) -> float:
     """
     if depth <= RESOLUTION.shallow:
         return 0.0
-    tilts, log_means = _log_means(steps)
-    best, _ = _best_tilt(tilts, log_means, depth)
-    return float(log_means[best])
+    tilts, log_moments = _log_moments(steps)
+    best, _ = _best_tilt(tilts, log_moments, depth)
+    return float(log_moments[best])
 
 
 def round_depth(depth: float) -> float:
@@ -232,27 +232,27 @@ def round_depth(depth: float) -> float:
     return 1.25 ** round(math.log(depth) / math.log(1.25))
 
 
-def _best_tilt(tilts: FloatArray, log_means: FloatArray, depth: float) -> tuple[int, float]:
+def _best_tilt(tilts: FloatArray, log_moments: FloatArray, depth: float) -> tuple[int, float]:
     """Return the index of the tilt that suits a depth, and the total loss at which δ has that depth.
 
     The tilt λ is the exponent of weights e^{λS}. With the log moment K(λ) of the loss above its least value, the
-    Chernoff bound on log δ at the loss x is K(λ) − λx. It is set equal to minus the depth, less a typical distance of δ
-    from its bound. The least x over all tilts is the loss.
+    Chernoff bound on log δ at the loss x is K(λ) − λx. A typical distance of log δ from this bound is subtracted from
+    the depth, and x is chosen such that the bound is minus the rest. The least x over all tilts is the loss.
 
     Args:
         tilts: exponents λ > 0 of the weights e^{λS}.
-        log_means: K(λ) at each tilt.
+        log_moments: K(λ) at each tilt.
         depth: −log δ, natural logarithm.
 
     Returns:
         The index of the best tilt, and x in nats above the least total loss.
     """
-    losses = (log_means + max(depth - RESOLUTION.prefactor, 0.0)) / tilts
+    losses = (log_moments + max(depth - RESOLUTION.prefactor, 0.0)) / tilts
     best = int(np.argmin(losses))
     return best, float(losses[best])
 
 
-def _largest_excess(law: SampledGaussianLaw, noise: float) -> float:
+def _loss_above_least(law: SampledGaussianLaw, noise: float) -> float:
     """Return the loss of an included contribution minus the least loss log(1 − q), for a given noise, in nats.
 
     With the rate q and the shift s it is log(1 + q/(1 − q) · e^{s (s/2 + x)}).
@@ -269,7 +269,7 @@ def _largest_excess(law: SampledGaussianLaw, noise: float) -> float:
 
 
 @functools.lru_cache(maxsize=64)  # a kilobyte each
-def _log_means(steps: Steps) -> tuple[FloatArray, FloatArray]:
+def _log_moments(steps: Steps) -> tuple[FloatArray, FloatArray]:
     """Return several tilts λ, and an estimate of the log moment of the total loss at each of them.
 
     The log moment is log E[e^{λ (S − S₀)}] for the total loss S with the least value S₀. The loss of an included
@@ -282,12 +282,12 @@ def _log_means(steps: Steps) -> tuple[FloatArray, FloatArray]:
         64 tilts, per nat of loss, increasing in equal ratios, and the estimate at each.
     """
     # Tilts relative to a typical loss of an included contribution.
-    means = [_largest_excess(law, 0.0) for law, _ in steps]
+    means = [_loss_above_least(law, 0.0) for law, _ in steps]
     scale = max(mean + law.shift for mean, (law, _) in zip(means, steps, strict=True))
     tilts = np.geomspace(0.003, 30.0, 64) / scale
     log_moments = np.zeros_like(tilts)
     for mean, (law, count) in zip(means, steps, strict=True):
-        # The log moment e^{λm + λ²s²/2} of a Gaussian loss; exponents are cut at 700, where doubles overflow.
+        # E[e^{λL}] = e^{λm + λ²s²/2} for a Gaussian loss L. Exponents are cut at 700, near the overflow of doubles.
         exponents = np.minimum(tilts * mean + 0.5 * (tilts * law.shift) ** 2, 700.0)
         expected_included = count * law.rate
         log_moments += expected_included * np.expm1(exponents)

@@ -1,4 +1,4 @@
-"""The exponential mechanism, exactly for one release, and enclosed for many."""
+"""The exponential mechanism: exact for one release, with lower and upper bounds for many."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ BOUNDED_RANGE = Theorem(
 def bounded_range_guarantee(epsilon: float, step: Step, case: Case, *, is_whole_question: bool) -> Guarantee:
     """Return the guarantee of a choice with privacy losses in an interval of length ε on any two neighbours.
 
-    One release is exact: at each ε' some pair of neighbours attains the bound. No single pair of neighbours attains it
-    at every ε'. A part of a larger spec therefore has the witnesses of single neighbours, which compose and can be
-    subsampled. A witness is a pair of distributions that some neighbours attain.
+    One release is exact: at each ε' some neighbours attain the bound, but no two neighbours attain it at every ε'. As a
+    part of a larger spec, the mechanism therefore has lower bounds from pairs of distributions that two neighbours
+    attain at every ε'. These pairs can be composed and subsampled.
 
     Args:
         epsilon: ε of the choice, in nats.
-        step: derivation of the bounded range.
+        step: derivation that proves the range of the losses.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
         is_whole_question: whether the guarantee is the answer itself, and not a part of a larger spec.
 
@@ -91,11 +91,11 @@ def bounded_range_guarantee(epsilon: float, step: Step, case: Case, *, is_whole_
         The guarantee, on the condition that scores change by at most their sensitivity.
     """
     pair = bounded_range_pair(epsilon)
-    witnesses = _witnesses(epsilon)
+    attained_pairs = _attained_pairs(epsilon)
     if is_whole_question:
-        curve = Curve(pair, (pair, *witnesses), pointwise=True)
+        curve = Curve(pair, (pair, *attained_pairs), pointwise=True)
     else:
-        curve = Curve(_upper(epsilon, pair), witnesses)
+        curve = Curve(_upper(epsilon, pair), attained_pairs)
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=(ANY_SCORES,))
 
 
@@ -117,17 +117,17 @@ def _upper(epsilon: float, pair: Pair) -> Pair:
     return least_of([pair, concentrated_pair(rho)])
 
 
-def _witnesses(epsilon: float) -> tuple[Pair, ...]:
-    """Return pairs that neighbours with two candidates attain, for lower bounds on δ.
+def _attained_pairs(epsilon: float) -> tuple[Pair, ...]:
+    """Return pairs of distributions that neighbours with two candidates attain, for lower bounds on δ.
 
-    The first has the largest variance of the loss. The further two, for moderate ε, have larger losses: ¾ ε and ¹⁵⁄₁₆ ε
-    instead of ½ ε.
+    The first has the largest variance of the loss, with a largest loss of ½ ε. The other two, used for moderate ε, have
+    the largest losses ¾ ε and ¹⁵⁄₁₆ ε.
 
     Args:
         epsilon: ε of the choice, in nats.
 
     Returns:
-        One pair for a large ε, otherwise three.
+        One pair if ε is above `LARGEST_SPLIT`, otherwise three.
     """
     symmetric = response_pair(0.5 * epsilon, 2)
     if epsilon > LARGEST_SPLIT:
@@ -138,7 +138,7 @@ def _witnesses(epsilon: float) -> tuple[Pair, ...]:
 LEAST_RHO, LARGEST_RHO = 1e-200, 1e9
 """Range of ρ [nat] in which the bound by zero-concentrated privacy is used; its profile is computed up to 1e9."""
 LARGEST_SPLIT = 1e3
-"""Largest ε [nat] at which witnesses of asymmetric losses are used; beyond it their probabilities are below 1e-27."""
+"""Largest ε [nat] at which pairs of asymmetric losses are used; beyond it a negative loss is rarer than 1e-27."""
 
 
 def exponential_mechanism(spec: Exponential, case: Case) -> Guarantee:

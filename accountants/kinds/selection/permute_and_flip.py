@@ -1,4 +1,4 @@
-"""Permute-and-flip, exactly for one release, and enclosed for many."""
+"""Permute-and-flip: exact for one release, with lower and upper bounds for many."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ EXPONENTIAL_NOISE = Theorem(
 def exponential_noise_guarantee(epsilon: float, step: Step, case: Case, *, is_whole_question: bool) -> Guarantee:
     """Return the guarantee of choosing the candidate with the largest score after exponential noise.
 
-    One release is exact: at each ε' some pair of neighbours attains the bound. A part of a larger spec has the
-    witnesses of single neighbours, which compose and can be subsampled. A witness is a pair of distributions that some
-    neighbours attain.
+    One release is exact: at each ε' some neighbours attain the bound. As a part of a larger spec, the mechanism has
+    lower bounds from pairs of distributions that two neighbours attain at every ε'. These pairs can be composed and
+    subsampled.
 
     Args:
         epsilon: ε of the choice, in nats.
-        step: derivation of the dominating pair.
+        step: derivation that proves the upper bound.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
         is_whole_question: whether the guarantee is the answer itself, and not a part of a larger spec.
 
@@ -76,33 +76,32 @@ def exponential_noise_guarantee(epsilon: float, step: Step, case: Case, *, is_wh
         The guarantee, on the condition that scores change by at most their sensitivity.
     """
     pair = laplace_pair(epsilon)
-    witnesses = _witnesses(epsilon)
-    attained = witnesses
+    attained = _attained_pairs(epsilon)
     if is_whole_question:
-        attained = (pair, *witnesses)
+        attained = (pair, *attained)
     curve = Curve(pair, attained, pointwise=is_whole_question)
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=(ANY_SCORES,))
 
 
-def _witnesses(epsilon: float) -> tuple[Pair, ...]:
+def _attained_pairs(epsilon: float) -> tuple[Pair, ...]:
     """Return two attained pairs for lower bounds on δ: neighbours with two candidates and exponential noise.
 
-    In the first pair, the scores of the candidates change places. In the second, the chosen candidate falls from equal
-    scores, which has the largest loss, ε.
+    In the first pair, the scores of the candidates differ by 1 and are exchanged. In the second, they are equal on one
+    data set, and one candidate is behind by 2 on the other. Its choice has the largest possible loss, ε.
 
     Args:
         epsilon: privacy parameter ε > 0 of the choice, in nats.
 
     Returns:
-        The pair of exchanged scores, and the pair of a falling score.
+        The pair of exchanged scores, and the pair of equal and unequal scores.
     """
     symmetric = response_pair(log_ratio(epsilon, "exponential"), 2)
-    # The second candidate is chosen with probability 1/2 before the fall, and with 1 − e^{−ε}/2 after it.
+    # The candidate in front is chosen with probability 1 − e^{−ε}/2, and with 1/2 at equal scores.
     log_half = -math.log(2.0)
-    log_before = (log_half, log_half)
-    log_after = (math.log1p(-0.5 * math.exp(-epsilon)), log_half - epsilon)
+    log_equal = (log_half, log_half)
+    log_unequal = (math.log1p(-0.5 * math.exp(-epsilon)), log_half - epsilon)
     least_loss = -math.log1p(-math.expm1(-epsilon))  # log of 1/2 over 1 − e^{−ε}/2
-    return symmetric, two_outcome_pair((least_loss, epsilon), log_before, log_after)
+    return symmetric, two_outcome_pair((least_loss, epsilon), log_equal, log_unequal)
 
 
 def permute_and_flip(spec: PermuteAndFlip, case: Case) -> Guarantee:

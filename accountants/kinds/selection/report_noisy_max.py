@@ -1,4 +1,8 @@
-"""Report-noisy-max: with Gumbel and exponential noise another mechanism, with Laplace noise enclosed."""
+"""Report-noisy-max, which chooses the largest noisy score.
+
+With Gumbel noise it is the exponential mechanism, and with exponential noise it is permute-and-flip. With Laplace noise
+it has an upper bound, and smaller lower bounds.
+"""
 
 from __future__ import annotations
 
@@ -86,8 +90,9 @@ LAPLACE = Theorem(
 def laplace_witnesses(epsilon: float) -> tuple[Pair, ...]:
     """Return attained pairs for lower bounds on δ: neighbours with two candidates, and Laplace noise on both scores.
 
-    The difference of the noises exceeds 2y/ε ≥ 0 with probability e^{−y} (2 + y)/4. In the first pair the scores change
-    places. In the second the chosen candidate falls from equal scores, with the loss ε − log(1 + ε/2).
+    The difference of the noises exceeds 2y/ε ≥ 0 with probability e^{−y} (2 + y)/4. In the first pair the scores differ
+    by 1 and are exchanged. In the second they are equal on one data set, and one candidate is behind by 2 on the other.
+    Its choice has the loss ε − log(1 + ε/2).
 
     Args:
         epsilon: ε of the choice, in nats.
@@ -99,12 +104,12 @@ def laplace_witnesses(epsilon: float) -> tuple[Pair, ...]:
     if epsilon < LEAST_FALL:
         return (symmetric,)
 
-    # Both candidates have probability 1/2 before the fall. The fallen one has e^{−ε} (1 + ε/2)/2 after it.
+    # At equal scores both candidates have probability 1/2. The one behind by 2 has e^{−ε} (1 + ε/2)/2.
     log_half = -math.log(2.0)
-    log_fallen = log_half - epsilon + math.log1p(0.5 * epsilon)
-    log_second = math.log1p(-math.exp(log_fallen))
-    losses = (log_half - log_second, epsilon - math.log1p(0.5 * epsilon))
-    return symmetric, two_outcome_pair(losses, (log_half, log_half), (log_second, log_fallen))
+    log_behind = log_half - epsilon + math.log1p(0.5 * epsilon)
+    log_in_front = math.log1p(-math.exp(log_behind))
+    losses = (log_half - log_in_front, epsilon - math.log1p(0.5 * epsilon))
+    return symmetric, two_outcome_pair(losses, (log_half, log_half), (log_in_front, log_behind))
 
 
 LEAST_FALL = 1e-3

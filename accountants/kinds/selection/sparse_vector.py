@@ -1,4 +1,4 @@
-"""The sparse vector technique: the pure pair above, and one output on suitable queries below."""
+"""The sparse vector technique: bounded above as an ε-private mechanism, and below by single outputs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ANY_QUERIES = Condition(
     "earlier answers, and the threshold does not depend on the data",
 )
 LARGEST_SCALE = 1e9
-"""Largest noise scale for which an instance is computed; beyond it the differences of probabilities lose all digits."""
+"""Largest noise scale with lower bounds; beyond it the differences of the probabilities lose all digits."""
 
 
 @formula(given="The noise of the technique.")
@@ -61,12 +61,12 @@ PURE = Theorem(
 
 
 def crossing_pair(output: ThresholdOutput) -> Pair:
-    """Return the distributions, on two neighbours, of whether a certain output occurs, for lower bounds on δ.
+    """Return two distributions of whether a certain output occurs, one for each neighbour, for lower bounds on δ.
 
     Whether the output occurs is a post-processing of the mechanism, so δ of the pair is at most that of the mechanism.
 
     Args:
-        output: probabilities of the output on the first data set and on the second one, both in (0, 1).
+        output: bounds on the probabilities of the output on the first data set and on the second one, both in (0, 1).
 
     Returns:
         Two distributions on two outcomes: the output does not occur, and it occurs.
@@ -82,7 +82,7 @@ def sparse_vector(spec: SparseVector, case: Case) -> Guarantee:
     """Return the guarantee of the sparse vector technique: that of every ε-private mechanism.
 
     The technique answers queries until a given number of answers is above a threshold. Lower bounds on δ are those of
-    some of its outputs.
+    some of its outputs. There are none if the noise has a scale above `LARGEST_SCALE`.
 
     Args:
         spec: the mechanism, with ε and the largest number of answers above the threshold.
@@ -92,7 +92,6 @@ def sparse_vector(spec: SparseVector, case: Case) -> Guarantee:
         The guarantee, on conditions about the queries.
     """
     noise = spec.noise
-    # For noise of very large scales the outputs are not computed, and there are no lower bounds.
     is_resolved = max(noise.threshold_scale, noise.query_scale) <= LARGEST_SCALE
     outputs = crossings(noise) if is_resolved else ()
     witnesses = tuple(crossing_pair(output) for output in outputs)

@@ -40,7 +40,8 @@ class Period(NamedTuple):
     Attributes:
         length: A, in the unit of S.
         log_alias: log of a bound on the alias, in units of e^{K(λ)}.
-        largest_tilt: largest tilt μ of that bound. With a Gaussian ξ, the alias is at most e^{(τμ)²/2} times larger.
+        largest_tilt: upper bound μ on the tilts of that bound. If a Gaussian of standard deviation τ is added to S, the
+            alias is at most e^{(τμ)²/2} times larger.
     """
 
     length: float
@@ -57,8 +58,7 @@ def choose_period(
     """Choose the period of the trapezoidal rule for the mean positive part of a sum, and bound its aliasing error.
 
     For the sum S and the period A, the aliasing error of E[S₊] is Σ_{k≠0} e^{λkA} E[(S − kA)₊]. The terms with k > 0
-    are bounded with a tilt μ > λ, those with k < 0 with a tilt μ < λ. On either side, the best
-    of several μ is used.
+    are bounded with a tilt μ > λ, those with k < 0 with a tilt μ < λ. On either side, the best of several μ is used.
 
     Args:
         saddle: the sum S at the tilt λ of the integral.
@@ -67,7 +67,7 @@ def choose_period(
         negligible: nats by which the alias should be below the estimate of E[S₊].
 
     Returns:
-        The period A, the log of its alias bound, and the largest tilt that was tried.
+        The period A, the log of its alias bound, and the largest candidate for a tilt, even if it is not usable.
     """
     tilt, deviation = saddle.tilt, saddle.deviation
     # Tilts are tried at relative distances from λ, and at distances in units of 8/deviation.
@@ -105,7 +105,7 @@ def _is_usable(mu: float, tilt: float, largest_tilt: float) -> bool:
 
 
 def _alias_terms(saddle: TiltedSum, tilts: Sequence[float], log_transforms: Sequence[float]) -> list[_AliasTerm]:
-    """Return the bound on one side of the alias of the trapezoidal rule for each of several tilts μ.
+    """Return the bound on one half of the alias of the trapezoidal rule for each of several tilts μ.
 
     Args:
         saddle: the sum S at the tilt λ of the integral.
@@ -115,7 +115,6 @@ def _alias_terms(saddle: TiltedSum, tilts: Sequence[float], log_transforms: Sequ
     Returns:
         One bound for each tilt μ.
     """
-    # b = K(μ) − K(λ) − 1 − log μ for each tilt μ (`_AliasTerm`).
     terms = []
     for mu, log_transform in zip(tilts, log_transforms, strict=True):
         log_level = log_transform - saddle.log_transform - 1.0 - math.log(mu)
@@ -124,7 +123,7 @@ def _alias_terms(saddle: TiltedSum, tilts: Sequence[float], log_transforms: Sequ
 
 
 def _needed_period(saddle: TiltedSum, side: Sequence[_AliasTerm], negligible: float) -> float:
-    """Return the shortest period at which one side of the aliasing error is negligible, for the best exponent μ.
+    """Return the shortest period at which one half of the aliasing error is negligible, for the best tilt μ.
 
     Args:
         saddle: the sum S at the tilt λ of the integral.
@@ -141,16 +140,15 @@ def _needed_period(saddle: TiltedSum, side: Sequence[_AliasTerm], negligible: fl
 
 
 def _log_alias(side: Sequence[_AliasTerm], period: float) -> float:
-    """Return the log of the best bound e^b/(e^{dA} − 1) on one side of the aliasing error.
+    """Return the log of the best bound e^b/(e^{dA} − 1) on one half of the aliasing error.
 
     Args:
         side: b and d at several μ.
         period: period A of the trapezoidal rule.
 
     Returns:
-        The log of the bound, in units of e^{K(λ)}; inf if no exponent μ is usable.
+        The log of the bound, in units of e^{K(λ)}; inf if no tilt μ is usable.
     """
-    # b − log(e^{dA} − 1) for each tilt μ; the exponent is limited to the range of doubles.
     log_bounds = []
     for term in side:
         exponent = min(term.distance * period, OVERFLOW_EXPONENT)

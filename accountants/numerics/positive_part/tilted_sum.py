@@ -1,4 +1,4 @@
-"""Numbers of a sum of independent variables after exponential tilting."""
+"""Cumulants of a sum of independent variables after exponential tilting."""
 
 from __future__ import annotations
 

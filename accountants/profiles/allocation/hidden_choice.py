@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _SHARES = (0.9, 0.5)
-"""Probabilities, about, that no output is far below 0, for the tests of a replaced contribution."""
-_LEAST_REST = 1e-12
-"""Least probability of the outcomes outside the widest test with which the reverse direction is computed."""
+"""Approximate probabilities that no output is below −b, one for each b that tests of a replaced contribution use."""
+_REST_ROUNDING = 1e-12
+"""Amount by which the probabilities of the outcome outside the widest test are rounded outward."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class HiddenChoiceProfile(Profile):
         """
         value = np.asarray(epsilon, dtype=np.float64) + (self.log_factor - self.log_weight)
         sizes = np.abs(epsilon) + abs(self.log_factor) + abs(self.log_weight)
-        # Rounded up: errors of the sums.
+        # Rounded up by the errors of the sums.
         return np.asarray(value + 4 * UNIT_ROUNDOFF * sizes)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
@@ -134,11 +134,11 @@ class HiddenChoiceProfile(Profile):
         """
         tails = self.log_tails(np.zeros(1))
         log_p, log_q = _outward(float(tails.log_p[0]), float(tails.log_q[0]), self.tail_accuracy)
-        rest_p = max(-math.expm1(log_p), 0.0) + _LEAST_REST
-        rest_q = -math.expm1(min(log_q, 0.0)) - _LEAST_REST
+        rest_p = max(-math.expm1(log_p), 0.0) + _REST_ROUNDING
+        rest_q = -math.expm1(min(log_q, 0.0)) - _REST_ROUNDING
         if not rest_q > rest_p:
             return ZeroProfile()
-        # Rounding down, of the quotient and of the logarithm.
+        # The loss is rounded down by the errors of the quotient and of the logarithm.
         rounding = 16 * UNIT_ROUNDOFF
         loss = math.log(rest_q / rest_p) * (1.0 - rounding) - rounding
         if not loss > 0.0:
@@ -268,7 +268,6 @@ def _quantile(log_loss: float) -> float:
         b, in standard deviations.
     """
     low, high = 0.0, 38.0  # a normal tail at 38 is below 1e-315
-    # 40 halvings resolve the range of 38 to 1e-10.
     for _ in range(40):
         middle = 0.5 * (low + high)
         if -_log_normal(middle) > log_loss:

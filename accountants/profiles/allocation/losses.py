@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LARGEST_LOSS = 400.0
 """Largest loss of a finite value, in nats. Larger losses count as infinite. See *Underflow* in the error terms."""
 _LEAST_LOG_DELTA = -690.0
-"""log δ from which on losses are not resolved."""
+"""log δ below which losses do not matter."""
 _FINE = 1024
 """Number of losses at which the tails of a profile in closed form are evaluated, to place the cells."""
 _FEW_LOSSES = 128
@@ -35,7 +35,7 @@ _FEW_LOSSES = 128
 _LEAST_SHARE = 1e-3
 """The least of these losses, as a fraction of the largest one that matters."""
 _MODERATE_LOG_DELTA = -80.0
-"""log δ from which on the losses of such a profile are less dense."""
+"""log δ below which the losses of such a profile are less dense."""
 _MOST_LISTED = 1500
 """Largest number of atoms of a profile that are all used."""
 EXACT_TAILS: tuple[type[Profile], ...] = (
@@ -193,13 +193,13 @@ def _largest_loss(profile: Profile, end: float, least_log_delta: float = _LEAST_
     Args:
         profile: the privacy profile of one direction.
         end: an ε from which on δ is 0, in nats; math.inf if none is known.
-        least_log_delta: log δ from which on δ is negligible.
+        least_log_delta: log δ below which δ is negligible.
 
     Returns:
         The loss in nats, about 0.1 % too large at most.
     """
     limit = min(end, LARGEST_LOSS)
-    # Slightly above the probability of the infinite loss, to which δ tends.
+    # The floor is slightly above the probability of the infinite loss, to which δ tends.
     floor = max(least_log_delta, profile.log_infinite_mass + 1e-9)
     low, high = 0.0, limit
     for _ in range(30):

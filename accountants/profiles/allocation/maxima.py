@@ -158,7 +158,6 @@ def _log_any_above(x: FloatArray, count: int) -> FloatArray:
     log_sum_of_tails = math.log(count) + log_ndtr(-x)
     with np.errstate(divide="ignore"):
         log_union = np.log(-np.expm1(count * _log_normal_distribution(x)))
-    # For small tails, the probability of the union is their sum.
     return np.where(log_sum_of_tails < _LOG_TINY, log_sum_of_tails, log_union)
 
 

@@ -106,7 +106,6 @@ def dominating_pair(ratio: FiniteRatio) -> Pair:
     Returns:
         P and Q; its hockey-stick divergence is at least that of the true pair at every ε, in both directions.
     """
-    # The losses of both directions, raised by their error.
     has_weight = ratio.weights > 0.0
     is_positive = (ratio.places > 0.0) & has_weight
     losses, log_q = np.log(ratio.places[is_positive]), np.log(ratio.weights[is_positive])
@@ -122,7 +121,7 @@ def dominating_pair(ratio: FiniteRatio) -> Pair:
     log_missing = float(np.logaddexp.reduce(np.log(ratio.weights[is_zero])))
     log_missing = float(np.logaddexp(log_missing + error, _LOG_UNDERFLOW))
 
-    # A lost mass under Q at the largest place is a mass under P of that many times its size.
+    # Mass under Q that underflow has lost may be at the largest ratio, by which its mass under P is larger.
     log_lost_mass = _LOG_UNDERFLOW + float(losses.max(initial=0.0))
     log_infinite = float(np.logaddexp(ratio.log_infinite, log_lost_mass))
     return Pair(

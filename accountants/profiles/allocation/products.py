@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from epsilond.accountants.profiles.allocation.ratios import FiniteRatio
 
 _LARGEST_PRODUCT = 1e174
-"""Largest product, about e^400. Above, larger ones count as infinite, and those below its inverse as zero."""
+"""Largest product, about e^400. Larger ones, and those below its inverse, are far: see `multiply_ratios`."""
 _NEGLIGIBLE_MASS = 1e-290
 """Total mass of far values of a product that are left out, or moved to zero and infinity."""
 _NEGLIGIBLE_LOG_MASS = -667.0
-"""Logarithm of about this mass."""
+"""Logarithm of `_NEGLIGIBLE_MASS`, approximately."""
 
 
 def multiply_copies(factor: FiniteRatio, times: int, cells: int) -> FiniteRatio:
@@ -61,7 +61,7 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
         smaller_factors, _ = combine_pairs(np.minimum, *operands)
         is_far |= (products == 0.0) & (smaller_factors > 0.0)
 
-    # Above, their mass under Q moves to zero, and that under P to infinity. Below, they are left out.
+    # In a bound from above, their mass under Q moves to zero, and that under P to infinity.
     log_infinite = -np.inf
     if is_far.any():
         far_mass = float(masses[is_far].sum())
@@ -71,7 +71,7 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
             # Rounded up by more than the error of the sum.
             masses = np.append(masses, far_mass * (1.0 + 1e-9))
             products = np.append(products, 0.0)
-    if not products.size:  # below, no finite value may be known
+    if not products.size:  # in a bound from below, all values may be left out
         empty = np.empty(0)
         return replace(first, places=empty, weights=empty, log_infinite=_log_infinite_product(first, second))
 
@@ -120,7 +120,7 @@ def _log_mass_of_far_products(first: FiniteRatio, second: FiniteRatio) -> float:
     """
     log_places, log_p = [], []
     for ratio in (first, second):
-        # 1e-308 replaces 0, of which no logarithm exists.
+        # A mass or value of 0 counts as 1e-308, which has a logarithm.
         log_values = np.log(np.maximum(ratio.places, 1e-308))
         log_places.append(log_values)
         log_p.append(log_values + np.log(np.maximum(ratio.weights, 1e-308)))
@@ -147,7 +147,7 @@ def _trim(ratio: FiniteRatio) -> FiniteRatio:
         The ratio with fewer values; the same object if nothing is negligible.
     """
     places, weights = ratio.places, ratio.weights
-    # 1e-308 replaces 0, of which no logarithm exists.
+    # A mass or value of 0 counts as 1e-308, which has a logarithm.
     log_p = np.log(np.maximum(places, 1e-308)) + np.log(np.maximum(weights, 1e-308))
     log_p_from_above = np.logaddexp.accumulate(log_p[::-1])[::-1]  # of each value and all larger ones
     is_large = log_p_from_above <= _NEGLIGIBLE_LOG_MASS

@@ -57,7 +57,7 @@ def _upper_bounds(pair: Pair, order: float) -> Iterator[float]:
     - ρ-zero-concentrated differential privacy: D_a ≤ ρa.
     - μ-Gaussian differential privacy: D_a ≤ aμ²/2.
     - A composition of parts k, each T_k times: D_a ≤ Σ T_k D_a(k).
-    - Finitely many losses: D_a by summation.
+    - Finitely many privacy losses: D_a by summation.
     - Stated divergences, and those of a formula: the stated number.
     - A pair that dominates this one: its bound.
 
@@ -70,24 +70,21 @@ def _upper_bounds(pair: Pair, order: float) -> Iterator[float]:
     Yields:
         An upper bound in nats; some are math.inf.
     """
-    # Declared divergences, zero-concentrated privacy, and formulas.
     if pair.renyi is not None:
         yield pair.renyi.at(order)
     if pair.concentrated is not None and pair.concentrated.log_escape == -math.inf:
         yield product_up(pair.concentrated.rho, order)
     if pair.formula is not None:
         yield pair.formula.divergence(order).upper
-    # A pair that dominates this one.
     if pair.below is not None:
         yield upper_renyi(pair.below, order)
-    # Gaussian noise, with or without subsampling, and Laplace noise.
     if pair.gaussian_dp_mu is not None:
         yield 0.5 * order * pair.gaussian_dp_mu**2 * _ROUNDING
+    # A distribution with omitted components (`log_rest`) may have infinite losses.
     if pair.law is not None and getattr(pair.law, "log_rest", -math.inf) == -math.inf:
         yield _upper_renyi_of_law(pair.law, order)
     if pair.laplace_shift is not None:
         yield _laplace_renyi(pair.laplace_shift * _ROUNDING, order)
-    # A pure guarantee, finitely many losses, and a composition.
     if pair.plateau is not None and pair.plateau.delta == 0:
         yield pure_renyi(pair.plateau.epsilon, order)
     if pair.atoms is not None:
@@ -116,7 +113,7 @@ def _upper_renyi_of_law(law: NormalLaw, order: float) -> float:
     """Return an upper bound on the Rényi divergence of Gaussian noise, perhaps subsampled, in the worse direction.
 
     The Gaussian pair without subsampling dominates each of these distributions. Let D_a be the divergence of a Poisson
-    batch. That of a batch without replacement is at most log(1 + 2 (e^{(a−1) D_a} − 1))/(a − 1) (module docstring).
+    batch of the same rate. That of a batch without replacement is at most log(1 + 2 (e^{(a−1) D_a} − 1))/(a − 1).
 
     Args:
         law: distribution of the privacy loss.
@@ -128,7 +125,8 @@ def _upper_renyi_of_law(law: NormalLaw, order: float) -> float:
     unsampled = 0.5 * order * law.distance**2 * _ROUNDING
     if isinstance(law, DrawnGaussianLaw):
         exponent = (order - 1.0) * _poisson_renyi(law.rate, law.shift, order)
-        log_moment = exponent + math.log(2.0)  # an upper bound, and close for a large exponent
+        # log 2 + (a − 1) D_a is also an upper bound, and close to it for a large exponent.
+        log_moment = exponent + math.log(2.0)
         if exponent < 300.0:
             log_moment = math.log1p(2.0 * math.expm1(exponent))
         return min(log_moment / (order - 1.0) * _ROUNDING, unsampled)
@@ -140,8 +138,6 @@ def _upper_renyi_of_law(law: NormalLaw, order: float) -> float:
 def _poisson_renyi(rate: float, shift: float, order: float) -> float:
     """Return the Rényi divergence of Gaussian noise on a Poisson batch, rounded up.
 
-    It is computed from the noise multiplier, the reciprocal of the shift, rounded down.
-
     Args:
         rate: inclusion probability, in [0, 1].
         shift: norm of a contribution, in standard deviations of the noise.
@@ -152,7 +148,7 @@ def _poisson_renyi(rate: float, shift: float, order: float) -> float:
     """
     if rate == 0.0 or shift == 0.0:
         return 0.0
-    # Rounded down, because less noise has a larger divergence.
+    # The reciprocal is rounded down, because less noise has a larger divergence.
     noise_multiplier = math.nextafter(1.0 / shift, 0.0)
     try:
         return sampled_gaussian_renyi(order=order, rate=rate, noise_multiplier=noise_multiplier).upper

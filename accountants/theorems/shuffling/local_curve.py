@@ -1,4 +1,4 @@
-"""The local guarantee of a report as a curve of points (ε₀, δ₀), and its distance from a purely private one."""
+"""The local guarantee of a report as a curve of points (ε₀, δ₀), and the distance of reports from those with δ₀ = 0."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 LARGEST_LOCAL_EPSILON = 700.0
 """Largest ε₀ of a local guarantee, in nats; e^700 is still a double."""
 _COARSE, _FINE = 24, 96
-"""Number of ε₀ at which a guarantee is evaluated: in a first scan, and then in the range that matters."""
+"""Number of ε₀ at which a guarantee is evaluated: in a first scan, and then in the range of useful δ₀."""
 _LARGEST_LOG_DELTA, _DEEPEST = -2.0, -745.0
-"""Largest log δ₀ that is of use, and the log δ₀ below which δ₀ is below every double."""
+"""Largest log δ₀ that is of use, and the log δ₀ below which δ₀ is no double above 0."""
 OFFSETS = np.asarray([-1.0, -0.5, 0.0, 0.5, 1.0])
 """Offsets of the points of a refinement in log ε₀, relative to the largest offset."""
 CELLS = 128
 """Number of cells of noise multipliers per factor of two."""
 POINTS_KEPT = 8
-"""Number of local guarantees that are stored."""
+"""Number of Gaussian reports of which the points are stored."""
 
 
 class LocalPoints(NamedTuple):
@@ -100,16 +100,16 @@ class LocalCurve:
         Returns:
             The natural logarithm; −∞ beyond the last point.
         """
-        points, log_delta = self.points
-        following = int(np.searchsorted(points, epsilon))
-        if following == points.size:
+        tabulated, log_delta = self.points
+        following = int(np.searchsorted(tabulated, epsilon))
+        if following == tabulated.size:
             return -math.inf
         return float(log_delta[following])
 
     def estimate(self, epsilon: FloatArray) -> FloatArray:
         """Estimate log δ₀ at several ε by linear interpolation between the points.
 
-        The estimate is too low below the first point.
+        The estimate is too low below the first point, and too high beyond the last one.
 
         Args:
             epsilon: values of ε, in nats.
@@ -117,16 +117,16 @@ class LocalCurve:
         Returns:
             One natural logarithm for each ε. For a pure guarantee of ε₀ it is 0 below ε₀ and −∞ from ε₀ on.
         """
-        points, log_delta = self.points
-        if points.size == 1:
-            return np.where(epsilon < points[0], 0.0, -np.inf)
-        return np.asarray(np.interp(epsilon, points, log_delta))
+        tabulated, log_delta = self.points
+        if tabulated.size == 1:
+            return np.where(epsilon < tabulated[0], 0.0, -np.inf)
+        return np.asarray(np.interp(epsilon, tabulated, log_delta))
 
     @property
     def log_step(self) -> float:
         """Mean spacing of the points in log ε₀."""
-        points = self.points.epsilon
-        return math.log(points[-1] / points[0]) / max(points.size - 1, 1)
+        tabulated = self.points.epsilon
+        return math.log(tabulated[-1] / tabulated[0]) / max(tabulated.size - 1, 1)
 
     def spread_points(self, log_centres: FloatArray, largest_offset: float) -> FloatArray:
         """Return five values of ε₀ around each centre, within the range of the tabulated local guarantee.
@@ -136,15 +136,15 @@ class LocalCurve:
             largest_offset: largest offset in log ε₀ from a centre.
 
         Returns:
-            A row of five ε₀ for each centre, at equal ratios.
+            A row of five ε₀ for each centre, at equal ratios except where they are moved into the range.
         """
-        points = self.points.epsilon
+        tabulated = self.points.epsilon
         nearby = np.exp(log_centres[:, None] + largest_offset * OFFSETS)
-        return np.clip(nearby, points[0], points[-1])
+        return np.clip(nearby, tabulated[0], tabulated[-1])
 
     @property
     def pure_epsilon(self) -> float:
-        """ε₀ in nats if δ₀ = 0 there, otherwise math.inf."""
+        """ε₀ in nats of a guarantee with δ₀ = 0; math.inf for other guarantees."""
         epsilon, log_delta = self.points
         is_pure = bool(np.isneginf(log_delta).all())
         return float(epsilon[0]) if is_pure else math.inf
@@ -225,9 +225,8 @@ def cell_representative(pair: Pair) -> Pair:
     """Return a Gaussian mechanism's distributions at a rounded noise, so that similar requests share one table.
 
     A table of bounds on δ is planned for this noise and stored for later requests. Noise multipliers are divided into
-    `CELLS` cells per factor of two, and the result has the middle of the cell. The bounds of a table are by clone
-    pairs, which differ in their local ε₀. Within a cell the best clone pair changes less than between neighbours in the
-    table.
+    `CELLS` cells per factor of two, and the result has the noise in the middle of the cell. A table has clone bounds
+    for several local ε₀. Within a cell, the best ε₀ changes by less than the distance of two ε₀ in the table.
 
     Args:
         pair: dominating pair of a single report, two distributions with a hockey-stick divergence that bounds δ.

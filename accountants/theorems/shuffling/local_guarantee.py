@@ -1,12 +1,13 @@
 """The bound of a shuffled mechanism by clone pairs, from its local guarantee only, at the best (ε₀, δ₀).
 
-A local randomizer that is (ε₀, δ₀) for every two inputs is near a purely private one. With s = 1/(1 + e^{ε₀}),
+A local randomizer that is (ε₀, δ₀) for every two inputs is near one with δ₀ = 0. With s = 1/(1 + e^{ε₀}),
 
  - the victim's two distributions R₀, R₁ are within sδ₀, in total variation, of two that are ε₀-indistinguishable;
  - every other client's distribution is e^{−ε₀} H' + (1 − e^{−ε₀}) G for some G, with H' within δ₀ of (R₀ + R₁)/2.
 
-So either world is within sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀ of the clone pair (docs/shuffling.md). A distance of t adds
-(1 + e^ε) t to δ. A local guarantee is a curve, so ε₀ may be chosen freely, and the best one is used at every ε.
+So the reports of either data set are within sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀ of the clone pair, the reports with
+δ₀ = 0 (docs/shuffling.md). A distance of t adds (1 + e^ε) t to δ. A local guarantee is a curve, so ε₀ may be chosen
+freely. At every ε, the one that is estimated to be best is used.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ class SequentialUpper(Generic[Choice]):
     Each search for the best parameter starts near that of the previous ε.
 
     Attributes:
-        choose: function from ε and the previous choice (None at the first ε) to the index of the clone pair to use.
+        choose: function from ε and the previous choice (None at the first ε) to the parameter to use, such as the index
+            of a clone pair.
         evaluate: function from a choice and ε to an upper bound on log δ(ε).
         previous: the choice at the previous ε.
     """
@@ -193,7 +195,7 @@ class LocalClonesBound(ScaledBound):
             candidates = neighbourhood(previous, local.size)
         estimates = self._estimate(epsilon, local[candidates], log_delta[candidates])
         first_candidate = candidates.start or 0
-        return first_candidate + int(np.argmin(estimates))
+        return first_candidate + int(np.argmin(estimates))  # an index among all points
 
     def _estimate(self, epsilon: FloatArray | float, local: FloatArray, log_delta: FloatArray) -> FloatArray:
         """Estimate log δ(ε) of the shuffled reports by the clone bounds of some points (ε₀, δ₀) of the local guarantee.
@@ -209,9 +211,9 @@ class LocalClonesBound(ScaledBound):
         Returns:
             One natural logarithm for each combination of an ε and a point.
         """
-        main = estimate_clones(epsilon, local, -local, self.clients)
-        charge = log_distance(self.clients, local, log_delta) + np.logaddexp(0.0, epsilon)
-        return np.asarray(np.logaddexp(main, charge))
+        log_clones = estimate_clones(epsilon, local, -local, self.clients)
+        log_addition = log_distance(self.clients, local, log_delta) + np.logaddexp(0.0, epsilon)
+        return np.asarray(np.logaddexp(log_clones, log_addition))
 
     def rows(self) -> Rows:
         """Return increasing ε with certified upper bounds on log δ, from a table.
@@ -304,7 +306,7 @@ class LocalClonesBound(ScaledBound):
         if points.epsilon.size == 1:
             return points
 
-        # The points that are best at some ε where shuffling helps.
+        # The points that are best at some ε where shuffling may help.
         sparse = slice(None, None, 3)
         estimates = self._estimate(epsilon[sparse, None], *points)
         is_needed = estimates.min(axis=1) < unshuffled[sparse] + 1.0

@@ -1,4 +1,4 @@
-"""The conditions of a ledger's guarantee, the curve of its plan, and its certificate after an amendment."""
+"""The conditions of a ledger's guarantee, the privacy curve of its plan, and its ε and δ after a change of the plan."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class LedgerPromise:
     Attributes:
         conditions: conditions of the guarantee that no computation can check, each once.
         curve: points (δ, ε) of the privacy curve of all planned runs.
-        certified: `epsilon` and `log_delta` of everything that an amended ledger allows. None if it was not amended,
-            because the record of its opening has both.
+        certified: certified `epsilon` and `log_delta` of all runs that an amended ledger allows. None if it was not
+            amended, because the record of its opening has both.
     """
 
     conditions: tuple[DeclaredCondition, ...]
@@ -28,7 +28,7 @@ class LedgerPromise:
 
 
 def compute_promise(state: LedgerState, *, of_block: bool) -> LedgerPromise:
-    """Compute the parts of the service's answer about a ledger that take long, before anything is locked.
+    """Compute the parts of the service's answer about a ledger that take long, to be called before anything is locked.
 
     These are the conditions of the guarantee, the ε of the plan at several δ, and a new certificate if the ledger was
     amended.

@@ -66,7 +66,8 @@ def sees_participation(spec: Subsampled, setting: AttackSetting) -> bool:
 def participation_of(spec: Subsampled, setting: AttackSetting) -> SampledParticipation:
     """Return the draw that decides whether the changed client or record is in a batch.
 
-    The draw uses a single random number. If the program of a training is attacked, it draws the whole batch instead.
+    The draw uses a single random number. If the program of a training is attacked, it draws the whole batch instead,
+    unless records are drawn with replacement or their number is unknown.
 
     Args:
         spec: the draw of a batch.

@@ -1,4 +1,4 @@
-"""Attacks on a client with records that are drawn one by one: they are equal, and all others contribute zero."""
+"""Attacks on all records of a client, some of which are in a random batch; they are equal, and all others are zero."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def attack_client_records(spec: Subsampled, inner: AttackedMechanism, setting: A
         A sampler of outputs, with their log densities on each neighbouring data set.
 
     Raises:
-        InvalidInput: the mechanism is not noise on one number, or the client has too many records.
+        InvalidInput: the mechanism is not noise on one number, the client has too many records, or the relation is
+            add-or-remove-one for batches of fixed size.
     """
     from scipy.stats import binom, hypergeom  # noqa: PLC0415  the import takes a second, and only this draw needs it
 

@@ -1,4 +1,4 @@
-"""Participation of the victim: an independent coin, or the draw of a whole batch."""
+"""The draw of whether the changed record, the victim, is in a batch: by one random number, or with the whole batch."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from epsilond.accountants.specs import Subsampled
 from epsilond.simulators.algorithms.batches import poisson_batches, without_replacement_batches
 
 Bools = npt.NDArray[np.bool_]
-CELLS = 500_000
-"""Records drawn at a time."""
+MASK_ENTRIES = 500_000
+"""Largest number of entries in the masks of the batches that are drawn at one time."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class SampledParticipation:
             return generator.random(count) < self.rate
         if count == 0:
             return np.zeros(0, dtype=np.bool_)
-        # To bound the memory, a chunk has at most `CELLS` mask entries, or one batch if that has more.
-        rows = max(1, CELLS // self.population)
+        # To bound the memory, a chunk has at most `MASK_ENTRIES` entries, or one batch if that has more.
+        rows = max(1, MASK_ENTRIES // self.population)
         chunks = []
         for start in range(0, count, rows):
             batches = self._batches(generator, min(rows, count - start))

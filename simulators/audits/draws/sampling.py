@@ -1,4 +1,4 @@
-"""Attacks on subsampling: the victim's participation is random, and the attacker sees it or not."""
+"""Attacks on random batches, if the attacker sees whether the changed record (the victim) is in one, and if not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from epsilond.simulators.audits.worlds import (
 )
 
 LEAST_WEIGHT = 1e-18
-"""Probability below which a multiplicity is left out of the statistic; it is still drawn."""
+"""Probability of either tail of multiplicities that the statistic leaves out; they are still drawn."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ class RepeatedDraw:
 
     @property
     def multiplicities(self) -> range:
-        """Multiplicities of the changed record that enter the statistic; those in tails below `LEAST_WEIGHT` do not.
+        """Multiplicities of the changed record that enter the statistic, without tails of probability `LEAST_WEIGHT`.
 
         Leaving them out makes the attack only weaker, because any statistic gives a valid lower bound.
         """

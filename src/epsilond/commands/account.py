@@ -31,6 +31,7 @@ LIST_OPTIONS = {
 }
 """Option of each member of the query that is a list."""
 CLAIM = "claim_"
+"""Prefix of the options of a claim."""
 STRUCTURES = ("spec", "query", "claim")
 """Fields of the request that have options of their own here."""
 QUERY_PANEL = f"{REQUIRED}: one of these, once or several times, or a figure of an attacker"
@@ -97,9 +98,8 @@ _SPEC = Annotated[str | None, typer.Option("--spec", metavar="JSON|FILE|-", help
 def add(main: typer.Typer) -> None:
     """Add the command `epsilond account` to the command line.
 
-    The first option is the spec, that is, the description of the mechanisms of a run. Further options are the relation,
-    unit and observer of the guarantee, and the values of ε or δ at which figures are shown. A claimed (ε, δ) is
-    checked.
+    Its argument is the spec, that is, the description of the mechanisms of a run. Options are the relation, unit and
+    observer of the guarantee, the values of ε or δ at which figures are shown, and a claimed (ε, δ) to check.
 
     Args:
         main: the command line.
@@ -161,7 +161,7 @@ def _read_fields(
     Args:
         problem: the request class.
         context: context of the command, with the faults of its options.
-        spec: the mechanism as JSON, or the name of a file that contains it; None if it is not given.
+        spec: the mechanism as JSON, the name of a file that contains it, or `-` for standard input; None if absent.
         request: value of --request; None if it is not given.
         texts: values of the other options, by name.
 

@@ -324,7 +324,7 @@ def _swept_values(problem: type, text: str) -> tuple[str, list[object]]:
         The name of the field, and its values converted to the type of the field.
 
     Raises:
-        InvalidInput: there is no such field, or a value has another type than the field.
+        InvalidInput: the text has no `=`, there is no such field, or a value has another type than the field.
     """
     from epsilond.option_values import read_options  # noqa: PLC0415  help reads no fields
 

@@ -87,8 +87,8 @@ def exit_codes(
 def _explain_no_certificate(error: NoCertificate) -> Iterator[str]:
     """Yield the lines that explain why no guarantee can be certified for a request.
 
-    The lines state the failing condition with both sides, and the observations of a run. The nearest values that can be
-    certified, and the theorems that were tried, follow.
+    After the message come the failing condition with both sides, and the observations of a run. The nearest values that
+    can be certified, and the theorems that were tried, follow.
 
     Args:
         error: the error, with its condition, the nearest values and the theorems that were tried.

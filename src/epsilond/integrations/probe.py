@@ -12,15 +12,15 @@ Arrays: TypeAlias = Mapping[str, NDArray[np.number]]
 """A model by the names of its arrays."""
 
 COORDINATES: Final = 256
-"""Number of coordinates; enough to reject half of the recorded noise in one round with 1e-10."""
+"""Number of coordinates: enough to notice in one round that the noise has half of its recorded size."""
 RELATIVE_ROUNDING: Final = 0.05
-"""Largest distance of floating-point numbers, over the standard deviation of the noise, at which noise is tested."""
+"""Largest distance of neighbouring floating-point numbers at which noise is tested, in deviations of the noise."""
 
 
 class Probe:
-    """A fixed sample of a model's coordinates, at which noise and sums are tested, with some of each non-empty array.
+    """A fixed sample of a model's coordinates, at which noise and sums are tested.
 
-    It has about `COORDINATES` coordinates.
+    It has about `COORDINATES` coordinates, with some of each array that is not empty.
 
     Args:
         shapes: shapes of the model's arrays by name.
@@ -39,7 +39,7 @@ class Probe:
         total_size = max(sum(sizes.values()), 1)
         self._shapes = dict(shapes)
         self._coordinates: dict[str, NDArray[np.int64]] = {}
-        # Each array gets a share of the sample in proportion to its size, at evenly spaced coordinates.
+        # Each array gets a part of the sample in proportion to its size.
         starts: list[int] = []
         start = 0
         for name, size in sizes.items():

@@ -29,7 +29,7 @@ class StatedSetting(TypedDict):
 
 
 def find_curve(parts: Iterable[tuple[Spec, int]], setting: StatedSetting) -> PrivacyCurve | None:
-    """Return the certified curve of mechanisms, each with its number of runs; None without a run.
+    """Return the certified privacy curve of several mechanisms, each with its number of runs.
 
     Args:
         parts: pairs of a mechanism (spec) and its number of runs.

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class Stated:
-    """Base class of accountants for libraries, with the ε of a run, its status, and the evidence for it.
+    """Base class of accountants for other libraries, with the ε of a run, its status, and observations of the run.
 
-    A subclass sets the two attributes below. It also defines `_find_curve`, the privacy curve of the recorded steps.
+    A subclass sets the two attributes below, and defines `_find_curve`, the privacy curve of the recorded steps.
 
     Attributes:
         _evidence: record of the observations of the run.
@@ -54,14 +54,13 @@ class Stated:
             delta: δ of the statement, between 0 and 1.
 
         Returns:
-            The statement: the interval of ε [nat], its status, and the conditions that the caller must vouch for.
+            The statement: the interval of ε [nat], its status, and the conditions that only the caller can ensure.
 
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
         """
         evidence = self._conclude()
         statement = state_run(evidence, self._enclose_epsilon(delta), delta=delta, **self._setting)
-        # Open items are conditions that only the caller can vouch for.
         items = self._open_items()
         if not items:
             return statement
@@ -101,14 +100,14 @@ class Stated:
         return float(curve.delta(epsilon=epsilon).upper)
 
     def declare(self, premise: Premise | str, declaration: str) -> None:
-        """Record that the caller vouches for a premise, a condition of the theorem that proves the ε, from now on.
+        """Record that the caller vouches for a premise, that is, a condition of the theorem that proves the ε.
 
         Args:
             premise: the premise or its id.
             declaration: the caller's own words, which are printed next to the ε.
 
         Raises:
-            InvalidInput: no such premise, or one that no declaration can replace.
+            InvalidInput: there is no such premise, or a declaration cannot replace its observation.
         """
         premise_id = premise if isinstance(premise, str) else premise.id
         self._evidence.vouch(premise_id, declaration)
@@ -122,10 +121,10 @@ class Stated:
         self._conclude()
 
     def _conclude(self) -> Evidence:
-        """Return the evidence for the run's ε, after checking that no observation contradicts its record.
+        """Check that no observation contradicts the record of the run, and return the observations.
 
         Returns:
-            The evidence, in which no observation contradicts the record.
+            The observations, as if the run ended here.
 
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps. The error lists all observations.
@@ -137,11 +136,11 @@ class Stated:
         return evidence
 
     def _summarize(self) -> Evidence:
-        """Return the evidence as it would be if the run ended here."""
+        """Return the observations of the run as if it ended here."""
         return self.evidence
 
     def _enclose_epsilon(self, delta: float) -> Interval:
-        """Return ε [nat] at δ of the record, as an enclosure."""
+        """Enclose the ε [nat] of the recorded steps at δ."""
         curve = self._find_curve()
         return Interval(0.0, 0.0) if curve is None else curve.epsilon(delta=delta)
 
@@ -154,5 +153,5 @@ class Stated:
         return ()
 
     def _open_items(self) -> tuple[str, ...]:
-        """Return declared items that a later step of the program can still resolve."""
+        """Return conditions that only the caller can ensure, until a later step of the program shows them."""
         return ()

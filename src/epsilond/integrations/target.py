@@ -29,7 +29,7 @@ class TargetBudget:
 
     Attributes:
         target: the target.
-        delta: δ of the target; with a risk, the δ at which statements give ε.
+        delta: δ of the target, or 0 if it is too small for a double; with a risk, the δ at which statements give ε.
         taken: number of steps that were paid for.
         receipts: always empty; a ledger's budget has receipts.
         observations: observations that contradict the record of the run; empty if there are none.
@@ -96,7 +96,6 @@ class TargetBudget:
             rho=rho,
         ).target
 
-        # The account: its kind of guarantee, the releases that were paid for, and the observations of the run.
         self.delta = self.target.delta or 0.0
         self.relation = relation
         self.unit = require_unit(unit)
@@ -133,16 +132,14 @@ class TargetBudget:
         return lower
 
     def pay(self, step: Spec, count: int = 1) -> None:
-        """Count runs of a step, which may then start, or raise an error if they would pass the target.
-
-        The budget is a target for the whole run, kept in this process and in no ledger.
+        """Count runs of a step, which may then start, or raise an error if they would exceed the target.
 
         Args:
             step: mechanism of one run.
             count: number of runs.
 
         Raises:
-            LedgerExhausted: the certified figure would pass the target.
+            LedgerExhausted: the run would not be certified to stay within the target.
             RunDiffers: the run was observed to differ from its recorded steps.
         """
         self._require_consistent()
@@ -214,7 +211,7 @@ class TargetBudget:
             raise RunDiffers.of(self.observations)
 
     def _describe_target(self) -> str:
-        """Return the end of a message: the figure that would exceed its limit, and this limit."""
+        """Return the end of an error message: the quantity that would exceed its limit, and this limit."""
         risk = self.target.risk
         if risk is None:
             return f"ε would pass {self.target.epsilon:g} at log10 δ = {self.target.log10_delta:g}"
@@ -234,7 +231,7 @@ class TargetBudget:
         return curve.epsilon(log10_delta=self.target.log10_delta).upper
 
     def _find_curve(self, paid: Mapping[Spec, int]) -> PrivacyCurve | None:
-        """Return the certified privacy curve of steps; None without any.
+        """Return the certified privacy curve of all runs together; None if there are none.
 
         Args:
             paid: number of runs of each step.

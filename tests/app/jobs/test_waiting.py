@@ -19,7 +19,7 @@ from epsilond.app.callers import keys
 from epsilond.app.callers.limits import CallerLimits
 from epsilond.app.callers.scopes import LEGACY_SCOPES
 from epsilond.app.http.problems import Problem
-from epsilond.app.jobs.looks import Look
+from epsilond.app.jobs.looks import SharedReader
 from epsilond.app.jobs.places import Places
 from epsilond.app.jobs.shelf import Shelf
 from epsilond.app.jobs.waiting import Waiting
@@ -98,7 +98,7 @@ def test_all_who_look_at_a_time_share_one_reading() -> None:
             await let_go.wait()
             return record("a")
 
-        one = Look(read)
+        one = SharedReader(read)
 
         async def since(moment: float) -> None:
             found.append(await one.since(moment))
@@ -126,7 +126,7 @@ def test_a_failure_is_shared_too_and_each_is_told_a_problem_of_their_own() -> No
             readings += 1
             raise Problem("unavailable", "gone", headers={"Retry-After": "10"})
 
-        one, moment = Look(read), anyio.current_time()
+        one, moment = SharedReader(read), anyio.current_time()
         for _ in range(2):
             with pytest.raises(Problem) as refused:
                 await one.since(moment)

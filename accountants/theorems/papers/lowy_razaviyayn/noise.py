@@ -80,9 +80,9 @@ def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon
 
 
 def minimal_batch_size_real(*, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
-    """Compute the batch size εn/(4 √(2R ln(2/δ))) at which a round has ε = 1 before sampling, in a privacy proof.
+    """Compute the batch size εn/(4 √(2R ln(2/δ))) at which the noise of a round has ε = 1 before sampling.
 
-    The proof of Theorem 2.1 requires an ε of at most 1, and so at least this batch size.
+    The proof of Theorem 2.1 requires that this ε is at most 1, and so at least this batch size.
 
     Args:
         samples_per_client: number n of the client's own records (erratum E-04).
@@ -141,8 +141,8 @@ class Aggregates:
         largest_xi: ξ_max, the largest ξ of a client.
         branch: `average` if Ξ/M' is at most ξ_max/M, otherwise `largest`.
         participants: M~, equal to `plain_participants`; its square root if computed as printed (erratum E-06).
-        plain_participants: M' = 1/√E[1/M_r²] or M = 1/E[1/M_r], by the branch, for the number M_r of participants.
-        xi: Ξ~, which is Ξ or ξ_max, by the branch.
+        plain_participants: M' if the branch is `average`, otherwise M.
+        xi: Ξ~, which is Ξ if the branch is `average`, otherwise ξ_max.
         noise_ratio: min{Ξ/M', ξ_max/M}.
     """
 
@@ -180,8 +180,8 @@ def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
     """Return clients with Lipschitz constant 1 and ε/L for ε, for which the formulas give the same noise.
 
     Args:
-        group: the clients, with Lipschitz constant 1 in the formulas that use the result.
-        lipschitz: Lipschitz constant L of the clients' losses.
+        group: the clients. Their own Lipschitz constant is not read.
+        lipschitz: Lipschitz constant L by which their noise is scaled.
 
     Returns:
         The clients. Their ε/L is not a privacy target, only a way to scale the noise.
@@ -340,10 +340,10 @@ def batch_large_enough(inputs: NoiseInputs) -> Sides:
 
 
 def compare_times_drawn(inputs: NoiseInputs) -> Sides:
-    """Compare the largest number of times that a record may be drawn into one batch with 1.
+    """Compare with 1 the largest number of times that a record may be drawn into one batch.
 
     Args:
-        inputs: the run of one client. With replacement, a record may be drawn as often as the batch has places.
+        inputs: the run of one client. With replacement, a record may be drawn up to K times into a batch of K.
 
     Returns:
         The two sides of the condition, the number of times and 1. It holds if the number is at most 1.

@@ -51,8 +51,8 @@ def _check_groups(record: FormulaRequest) -> None:
         record: the request, with `client_groups`, `participation` and `participants`.
 
     Raises:
-        InvalidInput: if there are too many groups, the distribution is not valid, or more clients participate than
-            there are. The error lists all faults.
+        InvalidInput: there are too many groups, the distribution is not valid, or more clients participate than there
+            are. The error lists all faults.
     """
     read_members(record, "client_groups", GroupFigure)
     faults: list[Fault] = group_count_faults(record.client_groups)
@@ -80,9 +80,9 @@ def participation_and_averages(
     """Compute averages over clients that the theorems of Lowy and Razaviyayn use for a random number of participants.
 
     Each client i has a value x_i (`figure`), and M_r clients take part in round r. The averages of M_r are
-    M = 1/E[1/M_r] and M' = 1/√E[1/M_r²]. Let A be the mean of the M_r largest x_i, and X its root mean square over the
-    random M_r. As the participants are a uniform set, mean(x_i)/M is exact. The paper bounds it
-    by min{X/M', x_max/M}.
+    M = 1/E[1/M_r] and M' = 1/√E[1/M_r²]. X is the root mean square, over the random M_r, of the mean of the M_r largest
+    x_i. If x_i is the variance of client i's error, the mean over the participants, a uniform set, has an error of
+    variance mean(x_i)/M. The paper bounds it by min{X/M', x_max/M}.
 
     Args:
         client_groups: groups of equal clients, with the value x of each client.

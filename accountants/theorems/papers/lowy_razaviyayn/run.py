@@ -236,7 +236,7 @@ class UnlikeClientsInputs(BatchRunInputs):
         return reading == "corrected"
 
     def federation_in(self, reading: Reading) -> Federation:
-        """Return the clients as the printed or the corrected formulas use them, with equal clients in one group."""
+        """Return the clients with the constants that the formulas of a reading use, and equal clients in one group."""
         if reading not in self._federations:
             self._federations[reading] = self._federation_of_reading(reading)
         return self._federations[reading]
@@ -354,13 +354,13 @@ def smallest_round_count(right_side: Callable[[int], float]) -> int:
         R ≥ right_side(R), and R − 1 < right_side(R − 1) unless R = 1. If there are jumps up, R may not be the smallest.
 
     Raises:
-        Infeasible: the right side is not finite.
+        Infeasible: the right side is not finite at R = 1.
     """
     right_side_at_one = right_side(1)
     if not math.isfinite(right_side_at_one):
         raise Infeasible("the prescribed number of rounds is not finite")
     # Search for a number of rounds that is large enough; the last one that is not bounds the answer from below.
-    failing, passing = 0, max(1, math.ceil(right_side_at_one))
-    while passing < right_side(passing):  # only where the right side jumps up
-        failing, passing = passing, 2 * passing
-    return bisect_integers(lambda rounds: rounds < right_side(rounds), failing, passing) + 1
+    too_few, enough = 0, max(1, math.ceil(right_side_at_one))
+    while enough < right_side(enough):  # only where the right side jumps up
+        too_few, enough = enough, 2 * enough
+    return bisect_integers(lambda rounds: rounds < right_side(rounds), too_few, enough) + 1

@@ -139,7 +139,7 @@ def complete_strongly_convex_envelope(
         """Return the prescribed number of rounds at the aggregates of `count` rounds."""
         totals = aggregates(federation, count, reading)
         argument = _envelope_logarithm_argument(run, totals, reading)
-        descent_rounds = contraction_rounds(_envelope_for(run, totals), convexity, argument)
+        descent_rounds = contraction_rounds(_envelope_smoothness(run, totals), convexity, argument)
         sampling_rounds = 1.0 / (run.dimension * totals.xi)
         return max(descent_rounds, sampling_rounds)
 
@@ -147,7 +147,7 @@ def complete_strongly_convex_envelope(
     totals = aggregates(federation, chosen_rounds, reading)
 
     # The run is that of Theorem 2.1 on the envelope, with the strong convexity μ or μb/(μ + b).
-    smoothness = _envelope_for(run, totals)
+    smoothness = _envelope_smoothness(run, totals)
     run_convexity = convexity
     if reading == "corrected":
         run_convexity = envelope_strong_convexity(strong_convexity=convexity, envelope_smoothness=smoothness)
@@ -171,7 +171,7 @@ def complete_strongly_convex_envelope(
     )
 
 
-def _envelope_for(run: DescentRun, totals: Aggregates) -> float:
+def _envelope_smoothness(run: DescentRun, totals: Aggregates) -> float:
     """Return the smoothness b = μM~/ν² of the Moreau envelope that Theorem 2.2 prescribes for strongly convex losses.
 
     The envelope is a smooth function below the loss, on which the run descends.
@@ -205,8 +205,8 @@ def _envelope_logarithm_argument(run: DescentRun, totals: Aggregates, reading: R
     """
     participants = run.federation.participation.rms if reading == "printed" else totals.participants
     length = run.diameter / run.lipschitz
-    curvatures = _envelope_for(run, totals) * length * length * run.strong_convexity
-    return curvatures * participants / (run.dimension * totals.xi)
+    relative_smoothness = _envelope_smoothness(run, totals) * length * length * run.strong_convexity  # bD²μ/L²
+    return relative_smoothness * participants / (run.dimension * totals.xi)
 
 
 _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_nonsmooth_losses.py"
@@ -225,7 +225,7 @@ class NonsmoothInputs(DescentInputs):
         On a domain of diameter D, an L-Lipschitz loss can only be μ-strongly convex if μD ≤ 2L.
 
         Raises:
-            InvalidInput: if the groups do not add up, or μD > 2L for the smallest Lipschitz constant L of a client.
+            InvalidInput: the groups do not add up, or μD > 2L for the smallest Lipschitz constant L of a client.
         """
         super().check()
         # A group without a Lipschitz constant of its own has that of the request.
@@ -258,7 +258,7 @@ def _claim(_inputs: NonsmoothInputs, outputs: Outputs) -> Sides:
         outputs: outputs of the theorem, with `proof_excess_risk` and perhaps `excess_risk`.
 
     Returns:
-        The two sides of the condition that the sum is at most the stated risk, and whether it holds.
+        The two sides of the condition that the sum of the terms is at most the stated risk.
     """
     if "excess_risk" not in outputs:
         return Sides.at_most(0.0, math.inf)

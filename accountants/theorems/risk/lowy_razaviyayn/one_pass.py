@@ -97,9 +97,9 @@ def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
         `batch_size`: records of the batch that is run; `prescribed_batch_size` is the real number of the theorem.
         `rounds`: number of rounds at the batch that is run.
         `lower_exact_noise_std`, `upper_exact_noise_std`: bounds on the smallest sufficient noise.
-        `batch_…`: terms of the excess risk at the batch that is run.
-        `balanced_…`: terms at the prescribed batch: equation (37), or (38) for strongly convex losses.
-        `informal_…`: order for full participation: equation (8) or (9).
+        `excess_risk_scale`, `batch_…_term`: order of the excess risk at the batch that is run, and its terms.
+        `balanced_…`: the same at the prescribed batch: equation (37), or (38) for strongly convex losses.
+        `informal_…`: orders that the main text states for full participation: risk (8) or (9), and rounds.
     """
     run, batch = inputs.run, inputs.batch
     rounds = one_pass_rounds(samples_per_client=inputs.samples_per_client, batch_size=batch)
@@ -131,7 +131,7 @@ def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
 def _noise_outputs(inputs: OnePassInputs, *, batch_size: int, noise_std: float) -> dict[str, float]:
     """Return the noise σ of Theorem 2.3 of Lowy and Razaviyayn, and bounds on the smallest σ for the target (ε, δ).
 
-    The bounds come from the exact privacy curve of the Gaussian mechanism. They show how much noise the theorem wastes.
+    The bounds are those of the exact privacy curve of the Gaussian mechanism. They show by how much σ is too large.
 
     Args:
         inputs: the clients, the loss with Lipschitz constant L, and the privacy target.
@@ -156,7 +156,7 @@ def _noise_outputs(inputs: OnePassInputs, *, batch_size: int, noise_std: float) 
 
 
 def _risk_outputs(run: OnePassFacts, *, batch_size: int, reading: Reading) -> dict[str, float]:
-    """Return three orders of the excess risk of one pass of descent, in loss units without constants, and their terms.
+    """Return three orders of the excess risk of one pass, without constants and logarithms, and terms of two of them.
 
     Args:
         run: constants of the run.
@@ -190,7 +190,7 @@ def _risk_outputs(run: OnePassFacts, *, batch_size: int, reading: Reading) -> di
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _epsilon_range(inputs: OnePassInputs) -> Sides:
-    """Compare ε with its largest value 8 ln(1/δ)."""
+    """Compare ε with 8 ln(1/δ), the largest ε that the theorem allows."""
     return Sides.at_most(inputs.epsilon, -8.0 * inputs.log_delta)
 
 
@@ -204,8 +204,8 @@ def _full_participation(inputs: OnePassInputs) -> Sides:
         inputs: the run, with the possible numbers of participants in a round and their probabilities.
 
     Returns:
-        The smallest number of participants, and the number that it must reach. This is the number of clients, or the
-        smallest number itself if v is 0. The condition holds if the number is reached.
+        The smallest possible number of participants, and the number that it must reach: the number of clients, or if v
+        is 0 the smallest number itself.
     """
     fewest = min(participants for participants, _probability in inputs.counts)
     required = inputs.clients if inputs.heterogeneity > 0.0 else fewest

@@ -77,10 +77,13 @@ def strongly_convex_batch(run: OnePassFacts) -> float:
 
 
 def prescribed_batch(run: OnePassFacts) -> float:
-    """Return the batch size K that Theorem 2.3 of Lowy and Razaviyayn prescribes for the loss, a real number.
+    """Return the batch size K that Theorem 2.3 of Lowy and Razaviyayn prescribes for the loss, before rounding.
 
     Args:
         run: constants of the run. The formula depends on whether the strong convexity μ is positive.
+
+    Returns:
+        A real number, which may be outside [1, n] for n records of a client, or infinite.
     """
     if run.strong_convexity > 0.0:
         return strongly_convex_batch(run)
@@ -277,7 +280,7 @@ def heterogeneity_threshold(run: OnePassFacts) -> float:
 
 
 def _strongly_convex_threshold(run: OnePassFacts) -> float:
-    """Return the largest heterogeneity v of the clients that costs no more than privacy and sampling, if μ > 0.
+    """Return the heterogeneity v of the clients that costs as much as privacy and sampling together, if μ > 0.
 
     v is the standard deviation of the clients' expected gradients. The result makes the last term of equation (38) of
     Lowy and Razaviyayn equal to the sum of the other two:
@@ -331,9 +334,9 @@ def _convex_threshold(run: OnePassFacts) -> float:
 
 
 def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> float:
-    """Return the order of the number of participants that equation (8) of Lowy and Razaviyayn requires.
+    """Return the order of the number of participants that suffices for equation (8) of Lowy and Razaviyayn.
 
-    It is (εn/√(d ln(1/δ)))³ by Remark E.2.
+    Remark E.2 extends (8) to runs without full participation. The order is (εn/√(d ln(1/δ)))³.
 
     Args:
         run: constants of the run: n records of a client, dimension d, and the target (ε, δ).

@@ -28,10 +28,10 @@ SCALED: Final = (
 
 
 class PlannedFigure:
-    """Attribute with the ε or δ of a planned run.
+    """Descriptor of an attribute with the ε or δ of a planned run.
 
-    Reading it raises `RunDiffers` if an iteration contradicts the plan, because the figure then does not hold. It is a
-    descriptor, stored under its name with an underscore in front.
+    Reading it raises `RunDiffers` if an iteration contradicts the plan, because the value is then not valid. The value
+    is stored under the name of the attribute with an underscore in front.
     """
 
     def __set_name__(self, owner: type[PlannedRun], name: str) -> None:
@@ -48,10 +48,10 @@ class PlannedFigure:
 
 
 class PlannedRun(Stated):
-    """Base class of accountants for planned runs of pfl, with the evidence that the run keeps to its plan.
+    """Base class of accountants for planned runs of pfl, with observations of whether the run keeps to its plan.
 
-    Without `observe`, nothing of the run is known, and the caller must vouch for every premise of the privacy theorem.
-    After `observe`, the evidence comes from the iterations that were run.
+    Without `observe`, nothing of the run is known. Every premise (condition) of the privacy theorem is then the
+    caller's responsibility. After `observe`, the iterations that are run are checked.
     """
 
     _setting = SETTING
@@ -73,13 +73,13 @@ class PlannedRun(Stated):
         return self._find_curve()
 
     def statement(self, delta: float | None = None) -> RunStatement:
-        """Return ε of the planned run at δ, and how far it is supported: certified or declared.
+        """Return ε of the planned run at δ, with its status: certified, or declared by the caller.
 
         Args:
             delta: δ of the statement; None for the δ of the plan.
 
         Returns:
-            The statement, with the premises (conditions of the privacy theorem) that the caller vouches for.
+            The statement, with the premises (conditions of the privacy theorem) that only the caller can ensure.
 
         Raises:
             RunDiffers: the run was observed to differ from the plan.
@@ -102,7 +102,7 @@ class PlannedRun(Stated):
         self._planned.vouch(premise_id, declaration)
 
     def require_consistent(self) -> None:
-        """Reject a run that an observation contradicts; before the plan is complete there is none.
+        """Reject a run that an observation contradicts. Before the plan is complete, nothing is rejected.
 
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps. The error lists all observations.
@@ -135,7 +135,7 @@ class PlannedRun(Stated):
         WatchedMechanism(postprocessors, plans=self._plans(), evidence=self._evidence, users=users)
 
     def _prepare(self, steps: int) -> None:
-        """Start without observations, and with the evidence that a run of a given length has by its plan.
+        """Start without observations, with the record of a run of a given length that only has a plan.
 
         Args:
             steps: number of planned iterations.
@@ -146,7 +146,7 @@ class PlannedRun(Stated):
         self._complete = True
 
     def _warn_of_scale(self, scale: float, epsilon: float, *, stacklevel: int) -> None:
-        """Warn that the run adds less noise than the ε of the plan needs, and note this in the evidence.
+        """Warn that the run adds less noise than the ε of the plan needs, and record this.
 
         Args:
             scale: factor by which pfl multiplies the planned noise, below 1.

@@ -57,7 +57,7 @@ def findings(postprocessors: Sequence[Postprocessor]) -> list[PostprocessorFindi
     result: list[PostprocessorFinding] = []
     mechanism: str | None = None  # class name of the privacy mechanism, once it was reached
     for postprocessor in postprocessors:
-        # Classes are recognised by their names, so that pfl need not be imported.
+        # Classes are recognised by their names, because pfl need not be installed.
         names = {base.__name__ for base in type(postprocessor).__mro__}
         name = type(postprocessor).__name__
         if "PrivacyMechanism" in names:
@@ -76,15 +76,15 @@ def findings(postprocessors: Sequence[Postprocessor]) -> list[PostprocessorFindi
 
 
 def check_postprocessors(postprocessors: Sequence[Postprocessor]) -> list[str]:
-    """Warn of the pitfalls that are found in pfl's postprocessors, and return the warnings.
+    """Warn of reasons why pfl's postprocessors may not give the planned privacy.
 
-    `EpsilondPrivacyAccountant.observe` takes the same findings into the status of a run.
+    `EpsilondPrivacyAccountant.observe` uses the same reasons for the status of a run.
 
     Args:
         postprocessors: postprocessors of a training run.
 
     Returns:
-        The messages of the warnings. The list is empty without pitfalls.
+        The messages of the warnings; empty if there are none.
     """
     messages = [finding.message for finding in findings(postprocessors)]
     for message in messages:

@@ -61,21 +61,21 @@ def spec_from_pfl(
     Raises:
         InvalidInput: another mechanism, or numbers out of range.
     """
-    # The mechanism of one round, then its random sample of users, and then the number of rounds.
+    # A spec is nested: the mechanism of one round, inside the sampling of users, inside the repetition.
     name = mechanism.lower()
     if name == "gaussian":
         names = {"noise_multiplier": "noise_parameter"}
-        noise: Spec = build(Gaussian, "", names, noise_multiplier=noise_parameter)
+        round_spec: Spec = build(Gaussian, "", names, noise_multiplier=noise_parameter)
     elif name == "laplace":
-        noise = build(Laplace, "", {"scale_multiplier": "noise_parameter"}, scale_multiplier=noise_parameter)
+        round_spec = build(Laplace, "", {"scale_multiplier": "noise_parameter"}, scale_multiplier=noise_parameter)
     else:
         raise InvalidInput.at("/mechanism", "is unknown", allowed="gaussian, laplace")
     if sampling_probability < 1.0:
         names = {"rate": "sampling_probability"}
-        noise = build(Subsampled, "", names, sampling="poisson", rate=sampling_probability, mechanism=noise)
+        round_spec = build(Subsampled, "", names, sampling="poisson", rate=sampling_probability, mechanism=round_spec)
     if num_compositions == 1:
-        return noise
-    return build(Repeated, "", {"times": "num_compositions"}, times=num_compositions, mechanism=noise)
+        return round_spec
+    return build(Repeated, "", {"times": "num_compositions"}, times=num_compositions, mechanism=round_spec)
 
 
 def curve_of(*specs: Spec) -> PrivacyCurve:
@@ -113,7 +113,6 @@ def complete_target(
         return epsilon, curve.delta(epsilon=epsilon).upper
     if epsilon is None:
         return curve.epsilon(delta=delta).upper, delta
-    # Both are given: the run is accepted only if the certified δ at ε is at most the given one.
     if curve.delta(epsilon=epsilon).upper > delta:
         bound = curve.epsilon(delta=delta).upper
         raise InvalidInput.at(f"/{parameter}", f"gives ε = {bound:.7g} at this δ", allowed="more noise")
@@ -139,16 +138,8 @@ def noise_for(
         Infeasible: no noise in the range of the search meets the target.
     """
 
-    def family(noise: float, effort: Effort) -> Guarantee:
-        """Return the guarantee of the run at a noise parameter.
-
-        Args:
-            noise: noise parameter of pfl's mechanism, above 0.
-            effort: how much work the account may take.
-
-        Returns:
-            The guarantee of all rounds together.
-        """
+    def guarantee_at(noise: float, effort: Effort) -> Guarantee:
+        """Return the guarantee of all rounds together at a noise parameter."""
         spec = spec_from_pfl(
             mechanism=mechanism,
             noise_parameter=noise,
@@ -158,11 +149,11 @@ def noise_for(
         return guarantee_of(spec, **SETTING, effort=effort).guarantee
 
     log_delta = math.log(delta)
-    # Start of the search: noise √(T log 1/δ) q/ε by the central limit theorem. It decides only how long the search is.
+    # Start of the search: √(T log 1/δ) q/ε by the central limit theorem, plus ½. Any start is valid.
     least_epsilon = 1e-6  # avoids a division by zero
     log_inverse_delta = max(math.log(1.0 / delta), 1.0)
     normal_noise = math.sqrt(num_compositions * log_inverse_delta) / max(epsilon, least_epsilon)
     initial_estimate = 0.5 + normal_noise * sampling_probability
 
     target = Target(epsilon=epsilon, log_delta=log_delta)
-    return smallest_noise(family, target, guess=initial_estimate).noise
+    return smallest_noise(guarantee_at, target, guess=initial_estimate).noise
