@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
@@ -17,12 +18,12 @@ def round_up(value: Fraction) -> float:
         value: a rational number of any sign.
 
     Returns:
-        The double. Beyond the doubles math.inf, or −math.inf, which is then no upper bound.
+        The double; math.inf above the largest double.
     """
     try:
         nearest = float(value)
     except OverflowError:
-        return math.inf if value > 0 else -math.inf
+        return math.inf if value > 0 else -sys.float_info.max
     # The conversion rounds to nearest, so that the next double is enough if it is below the number.
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 

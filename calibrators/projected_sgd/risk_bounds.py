@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import request
 from epsilond.accountants.quantities.risks import PairTarget
+from epsilond.accountants.specs.projected_sgd import first_step_of_suffix
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import COROLLARY_1
 from epsilond.accountants.theorems.risk.asoodeh.convex_losses import CONVEX
@@ -185,7 +186,7 @@ def _stops(problem: ProjectedSgdRiskProblem, steps: int) -> int | None:
     """
     if problem.release != "suffix" or problem.suffix_fraction is None:
         return None
-    return steps - math.ceil(problem.suffix_fraction * steps) + 1
+    return steps - first_step_of_suffix(problem.suffix_fraction, steps) + 1
 
 
 def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Iterator[UpperBound]:

@@ -162,6 +162,27 @@ def test_corollary_1_is_served_with_the_noise_of_every_coordinate() -> None:
     assert [bound.theorem for bound in suffix.upper] == ["epsilond.one-pass-scheduled-excess-risk"]
 
 
+def test_the_first_step_of_a_suffix_is_that_of_the_exact_fraction() -> None:
+    body = {
+        **OF_RECORDS,
+        "observer": "final-model",
+        "clients": 1000,
+        "participants": 10,
+        "dimension": 20,
+        "lipschitz": 1.0,
+        "radius": 1.0,
+        "step_schedule": {"kind": "constant", "value": 0.1},
+        "noise_std": 0.25,
+        "release": "suffix",
+    }
+    # 0.07 · 100 is 7, but above 7 in doubles. Both suffixes are the steps 7 to 100.
+    exact, next_fraction, later = (
+        value_of(bounded("projected-sgd", **body, suffix_fraction=fraction).upper[0])
+        for fraction in (0.07, 0.065, 0.08)
+    )
+    assert exact == next_fraction != later
+
+
 def test_an_order_without_a_constant_is_no_bound() -> None:
     answer = changed("projected-sgd")
     assert [bound.theorem for bound in answer.upper] == [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -53,7 +54,7 @@ def test_sums_and_products_are_the_least_doubles_above(seed: int) -> None:
 
 def test_what_leaves_the_doubles_rounds_up_too() -> None:
     assert round_up(Fraction(10) ** 400) == math.inf
-    assert round_up(-(Fraction(10) ** 400)) == -math.inf
+    assert round_up(-(Fraction(10) ** 400)) == -sys.float_info.max
     assert round_up(Fraction(1, 10**400)) == 5e-324
     assert sum_up([]) == 0.0
 
