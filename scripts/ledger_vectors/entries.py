@@ -6,6 +6,7 @@ import itertools
 import secrets
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.logged.entries import entry
 from epsilond.ledgers.correction_requests import AmendAsked, ContradictAsked, VoidAsked
 from epsilond.ledgers.log.signing import SigningKeys
+from epsilond.ledgers.mathematics.charges import gaussian
+from epsilond.ledgers.mathematics.residue import Residue, least_cost
 from epsilond.ledgers.requests import CommitAsked, OpenLedger, ReserveAsked
 from epsilond.ledgers.store import entries
 from epsilond.ledgers.store.opening import open_store
@@ -62,6 +65,7 @@ OBSERVATION = {"premise": "fresh-draw", "message": "a batch was used twice", "re
 UNCOUNTED = {"premise": "noise", "message": "a step had no noise", "remedy": "Add the noise.", "count": 0}
 
 _TWELVE_DIGITS = Context(prec=12, rounding=ROUND_CEILING)
+_SIX_DIGITS = Context(prec=6, rounding=ROUND_CEILING)
 
 
 class Clock:
@@ -147,7 +151,8 @@ def _write_log(keys: SigningKeys, write: Callable[[Writer], None]) -> list[JsonR
     """
     numbers = itertools.count(1)
     numbered = mock.patch.object(secrets, "token_urlsafe", side_effect=lambda _: str(next(numbers)))
-    with tempfile.TemporaryDirectory() as folder, numbered:
+    rounded = mock.patch.object(gaussian, "least_cost", _rounded_least_cost)
+    with tempfile.TemporaryDirectory() as folder, numbered, rounded:
         database = open_store(Path(folder) / "ledgers.sqlite")
         try:
             write(Writer(Book(database, lambda: keys, clock=Clock())))
@@ -155,6 +160,19 @@ def _write_log(keys: SigningKeys, write: Callable[[Writer], None]) -> list[JsonR
                 return [_round_certified(entry(row)) for row in entries.page(connection, limit=1000)]
         finally:
             database.close()
+
+
+def _rounded_least_cost(*job: Any, **slot: Any) -> Residue | None:
+    """Return the certified cost of a job in a Gaussian slot, rounded up to six digits.
+
+    A search finds this cost. Its result differs between machines by about 1e-10 of it. A larger cost is valid too.
+
+    Args:
+        *job: parts of the job, the argument of `least_cost`.
+        **slot: amounts of the slot, the further arguments of `least_cost`.
+    """
+    residue = least_cost(*job, **slot)
+    return None if residue is None else replace(residue, cost=_SIX_DIGITS.create_decimal(residue.cost))
 
 
 def _round_certified(written: JsonRecord) -> JsonRecord:
