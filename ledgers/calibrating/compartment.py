@@ -347,7 +347,7 @@ class OfItem:
     def excess(self, spec: Spec) -> float:
         """Return by how much the noise of a run is below that of the planned mechanism; at most 0 if the item can pay.
 
-        An item pays for a run whose mechanism loses no more privacy than the planned one.
+        An item pays for a run of a mechanism that loses no more privacy than the planned one.
 
         Args:
             spec: description of the run: a mechanism, with the number of its steps.

@@ -263,7 +263,7 @@ class Books:
         """Return the evidence that `epsilond ledger verify` checks: a file's whole log, or receipts of a service.
 
         Args:
-            ledger: ledger whose receipts a service returns; None means all ledgers of the organisation, for an auditor.
+            ledger: ledger of which a service returns the receipts; None means all of the organisation, for an auditor.
         """
         identifier = None if ledger is None else ledger.id
         return self._place.bundle(identifier)

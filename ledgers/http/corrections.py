@@ -56,8 +56,8 @@ WAITS: dict[int | str, JsonRecord] = {
 def add(app: FastAPI) -> None:
     """Add the routes that correct a ledger, a privacy budget with a plan of runs.
 
-    They change the plan, report a run that differed from the mechanism that was paid for, and take back runs whose
-    outputs nobody saw.
+    They change the plan, report a run that differed from the mechanism that was paid for, and take back runs
+    without an observed output.
 
     Args:
         app: the service. It is changed in place.

@@ -128,7 +128,7 @@ class Keys:
         return self._open_folder(folder, now, retries=retries - 1)
 
     def _choose_name(self, folder: Path) -> str:
-        """Return the log's name: that of the settings, else that of the keys in a folder, else a new random one."""
+        """Return the log's name: that of the settings, or of the keys in a folder, or a new random one."""
         if self._origin:
             return self._origin
         return origin_of(folder) or random_origin()

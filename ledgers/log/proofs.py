@@ -325,7 +325,7 @@ def _read_members(record: object, first: str, second: str, path: str) -> tuple[i
         path: name of the member with the hashes in base 64.
 
     Returns:
-        The first number, the second number, and the decoded hashes, whose lengths are not checked.
+        The first number, the second number, and the decoded hashes, of any length.
 
     Raises:
         Malformed: the record has other members or types, or a hash is not base 64.

@@ -176,7 +176,7 @@ def end_record(reservation: Reservation) -> Record:
 
 
 def void_record(reservation: Reservation, count: int) -> Record:
-    """Return the log entry of committed runs that were declared void, because nobody observed an output of them.
+    """Return the log entry of committed runs that were declared void, because no output of them was observed.
 
     Args:
         reservation: the reservation of the runs.

@@ -94,7 +94,7 @@ def _require_risk(state: LedgerState, pair: Pair, risk: RiskTarget) -> None:
     """Certify that everything that a ledger allows stays within a risk, such as an attacker's advantage.
 
     Args:
-        state: the ledger, whose (ε*, δ*) the risk must imply.
+        state: the ledger. The risk must imply its (ε*, δ*).
         pair: dominating pair of everything that the ledger allows, without the δ that slots (parts of its budget) add.
         risk: the ledger's target.
 
@@ -330,7 +330,7 @@ def _with_capacity(slot: Slot, part: str, capacity: float) -> Slot:
 
     Args:
         slot: the slot.
-        part: name of the amount, such as `rho`. It is ignored for a Rényi slot, whose orders all get the capacity.
+        part: name of the amount, such as `rho`. It is ignored for a Rényi slot: all its orders get the capacity.
         capacity: the new capacity. It is rounded down to 18 decimal places.
 
     Returns:

@@ -65,7 +65,7 @@ def may_go_on(slot: Slot, parts: Amounts) -> bool:
 
 
 def _log_terms(slot: Slot, spent: Amounts) -> list[float]:
-    """Return the logarithms of the coefficients in the bound on what a Rényi budget may still pay for.
+    """Return the logarithms of the coefficients in the bound on the privacy profile that a Rényi budget has left.
 
     The coefficient of order a is
 

@@ -93,7 +93,7 @@ def reserve(
 
 
 def commit(state: LedgerState, identifier: str, count: int | None = None) -> LedgerState:
-    """Spend the budget of reserved runs, whose outputs may be released afterwards.
+    """Spend the budget of reserved runs. Their outputs may be released afterwards.
 
     If a Gaussian slot charges all runs of a reservation together, the whole charge is spent at the first commit. It is
     then certified for the μ² that the slot has left.
@@ -189,7 +189,7 @@ def close(state: LedgerState) -> LedgerState:
         state: the ledger before.
 
     Returns:
-        The new state. A ledger whose status is "contradicted", because a run differed from its mechanism, is returned
+        The new state. A ledger with the status "contradicted", because a run differed from its mechanism, is returned
         unchanged.
     """
     if state.status == "contradicted":

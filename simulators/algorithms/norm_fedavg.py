@@ -362,7 +362,7 @@ def alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
 
 
 def planned_alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
-    """Return runs with the same computing time as the `alternatives` of a run whose noise may be unknown.
+    """Return runs with the same computing time as the `alternatives` of a run, even if its noise is unknown.
 
     The time of a run does not depend on its noise, so unknown noise is replaced by an arbitrary one.
 

@@ -16,7 +16,7 @@ from epsilond.options import FieldOption
 from epsilond.reading.shapes import allowed_values
 
 JSON_METAVAR = "JSON"
-"""Placeholder of an option whose value is a JSON text."""
+"""Placeholder of an option with a JSON text as its value."""
 METAVARS = {float: "NUMBER", int: "COUNT", bool: "true|false", str: "TEXT"}
 """Placeholder of an option's value in the help, by the field's type."""
 
@@ -157,7 +157,7 @@ def _read_text(annotation: object, text: str, *, at: str) -> object:
         at: JSON pointer of the field, for errors.
 
     Returns:
-        The value, whose range is not checked.
+        The value. Its range is not checked.
 
     Raises:
         InvalidInput: the field takes JSON, and the text is not JSON.

@@ -153,7 +153,7 @@ class Panels(NamedTuple):
         """Return the log of a bound on the error of Gauss quadrature on each panel, an interval of the noise.
 
         The integrand f_z is the density of the first distribution times e^{zL}, with the privacy loss L. Let |f_z| ≤ B
-        on the Bernstein ellipse of a panel whose semiaxes have the sum ρ, relative to the half-width h of the panel.
+        on the Bernstein ellipse of a panel with the sum ρ of its semiaxes, relative to the half-width h of the panel.
         Then the error of the Gauss rule with n nodes is at most
 
             (64/15) h B ρ^{−2n}/(1 − ρ^{−2}).

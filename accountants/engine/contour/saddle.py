@@ -200,7 +200,7 @@ def _bracket_tilt(parts: Sequence[Part], target: Target) -> tuple[float, float, 
 
     Returns:
         A tilt at which the target is negative, or 0, and a larger one at which it is not negative. Then the transforms,
-        whose quadrature nodes were chosen for the larger tilt.
+        with quadrature nodes that were chosen for the larger tilt.
 
     Raises:
         ContourRefused: the upper tilt exceeds 10^15, or a quadrature needs too many nodes.

@@ -24,5 +24,5 @@ class Approximate:
 
     @property
     def primitive(self) -> BlackBox:
-        """This guarantee as the basic mechanism, of which nothing else is known."""
+        """The basic mechanism, of which only this guarantee is known."""
         return BlackBox(self.epsilon, self.delta)

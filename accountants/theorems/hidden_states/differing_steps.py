@@ -70,7 +70,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class DifferingSteps:
-    """Bounds on δ(ε) of a single pass of noisy SGD with steps of different sizes, whose last model is released.
+    """Bounds on δ(ε) of a single pass of noisy SGD with steps of different sizes, if the last model is released.
 
     A record is in at most one batch. Arrays have one entry for each number v of steps between this use of the record
     and the release, a "place" in the names.
@@ -200,7 +200,7 @@ class DifferingSteps:
     def _best_windows(self, epsilon: float, stage: slice, product: LogProduct) -> tuple[LogValues, LogProduct]:
         """Compute the least bound on log δ for a record that is used v steps before the release, for a range of v.
 
-        The bound is a product of two numbers. The first one is δ after u ≤ v of the later steps, whose noise hides the
+        The bound is a product of two numbers. The first one is δ after u ≤ v of the later steps: their noise hides the
         shift by the record. The second one is the product of the contraction factors of the last v − u steps. The least
         bound over u = 0, u = v and the u of `windows` is used. If contraction changes log δ by less than
         `KERNELS_FELT`, the u of `windows` are not tried.

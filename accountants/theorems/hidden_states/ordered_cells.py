@@ -51,7 +51,7 @@ def half_line_error(reach: float, deviation: float, roundings: int = 8) -> float
     the argument is at most 37. There the log of the tail function has a slope of less than 40.
 
     Args:
-        reach: bound on the absolute values of the edge of the half-line and of the mean, whose difference is used.
+        reach: bound on the absolute values of both terms, the edge of the half-line and the mean.
         deviation: least standard deviation.
         roundings: number of roundings of the two terms and of the standard deviation.
 

@@ -166,7 +166,7 @@ class _LastUse(NamedTuple):
 
     Attributes:
         rate: −log c, with c the Lipschitz constant of each step's map.
-        remaining_shift: what remains of the shift by this use after the last step.
+        remaining_shift: remaining part of the shift by this use after the last step.
         noise_variance: variance of the noise of all these steps after the last step.
         contraction: product of the Lipschitz constants of these steps.
     """

@@ -208,7 +208,7 @@ def _block_pair(shift: float, size: int) -> Pair:
         size: number of the batches, at least 1. The unit is in each with the same probability.
 
     Returns:
-        Two distributions whose hockey-stick divergence is an upper bound on δ.
+        Two distributions with a hockey-stick divergence of at least δ.
     """
     if size == 1:
         return gaussian_pair(shift * (1.0 + 4 * UNIT_ROUNDOFF))

@@ -33,7 +33,7 @@ _LEAST_COMPOSED_ETA = Decimal("1e-10")
 def is_quick_to_compose(parts: Sequence[tuple[Pair, int]], eta: Amount) -> bool:
     """Return whether several runs can be composed quickly, with narrow bounds on δ.
 
-    This requires two or more runs of few different mechanisms, whose distributions of the privacy loss are known. Also
+    This requires two or more runs of few different mechanisms with known distributions of the privacy loss. Also
     η must not be tiny, because the work grows as 1/√η.
 
     Args:

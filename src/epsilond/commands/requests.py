@@ -204,7 +204,7 @@ def field_parameters(options: Iterable[FieldOption]) -> list[inspect.Parameter]:
 
 
 def _field_parameter(field: FieldOption) -> inspect.Parameter:
-    """Return a keyword-only parameter whose annotation describes an option to typer, the library for command lines.
+    """Return a keyword-only parameter of a command, annotated for typer, the library for command lines.
 
     Args:
         field: description of the option: field, help, placeholder, and whether the field is required.

@@ -56,7 +56,7 @@ def spec_from_tff_state(
         rate: probability in (0, 1] that a client is in the round, independently of the others.
         batch_size: number of clients in the round, drawn without replacement.
         population: number of clients that they are drawn from.
-        planned: whether to accept a state of `initialize`, whose event describes the planned rounds.
+        planned: whether to accept a state of `initialize`, with an event that describes the planned rounds.
 
     Returns:
         The Spec of one round, with the sampling that the caller stated.
