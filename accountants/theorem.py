@@ -51,7 +51,7 @@ def holds_nan(value: Any) -> bool:
 
 
 class Status(StrEnum):
-    """State of a theorem's proof: whether its statement is proved, refuted, or neither."""
+    """Whether the statement, read as it is used here, holds."""
 
     PROVED = "proved"
     REFUTED = "refuted"
@@ -77,10 +77,10 @@ def _is_overflow(output: tuple[str, object]) -> bool:
 
 @dataclass(frozen=True)
 class Source:
-    """Place of a statement in the literature or in the project's documents.
+    """The place of a statement in the literature.
 
     Attributes:
-        key: key of the work in the bibliography; "epsilond" for the project's documents.
+        key: key of the work in the bibliography.
         item: number or name of the statement in the work, such as "Theorem 8".
     """
 
@@ -190,14 +190,14 @@ class Grade(StrEnum):
 
 @dataclass(frozen=True)
 class Erratum:
-    """Finding about a printed text, such as an error in a paper.
+    """Finding about a printed text, with its grade.
 
     Attributes:
         id: name of the finding, such as E-19.
         grade: kind of the finding.
-        printed: statement of the text, in our words.
-        truth: the correct statement.
-        test: pytest node ID of the test that demonstrates the finding.
+        printed: what the text says, in our words.
+        truth: what we find.
+        test: pytest node ID of the test that shows it. Another test checks that it exists.
         place: place in the text, such as "Section 2.2, after (9)"; empty if it is not recorded.
         charitable: the most charitable interpretation of the text, and its consequence; empty if it is not recorded.
     """
