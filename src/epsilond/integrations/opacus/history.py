@@ -58,11 +58,12 @@ def spec_from_opacus_history(history: Iterable[Sequence[float]] | AccountantStat
     Raises:
         InvalidInput: an entry is not such a triple or is out of range, or the history has no steps.
     """
-    entries, at = history, ""
     if isinstance(history, Mapping):
         if "history" not in history:
             raise InvalidInput.at("/history", "is required")
         entries, at = history["history"], "/history"
+    else:
+        entries, at = history, ""
     run = run_of(_read_entry(entry, f"{at}/{index}") for index, entry in enumerate(entries))
     if run is None:
         raise InvalidInput.at(at, "holds no step: nothing has been run")
