@@ -271,7 +271,13 @@ def account_of(answer: Calibration, relation: Any) -> Any:
     return account(run, relation=relation, unit="record", observer="released-models").guarantee
 
 
-@pytest.mark.parametrize("relation", ["add-or-remove-one", "zero-out-one", "replace-one"])
+@pytest.mark.parametrize(
+    "relation",
+    [
+        "add-or-remove-one",
+        *(pytest.param(relation, marks=pytest.mark.slow) for relation in ("zero-out-one", "replace-one")),
+    ],
+)
 @pytest.mark.parametrize(
     ("unknown", "given"),
     [

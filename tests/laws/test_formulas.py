@@ -122,7 +122,7 @@ def check_direction(theorem: Theorem, body: Mapping[str, Any], factor: float) ->
 
 
 @each([theorem for theorem in QUICK if theorem.id not in SLOW])
-@settings(examples_of, max_examples=20, derandomize=True)
+@settings(examples_of, max_examples=8, derandomize=True)
 @given(data=st.data())
 def test_outputs_are_possible(theorem: Theorem, data: st.DataObject) -> None:
     check_outputs(theorem, data.draw(bodies_of(theorem)))

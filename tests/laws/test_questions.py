@@ -147,7 +147,10 @@ def test_the_laws_ask_every_question() -> None:
     assert {name for name in vars(Profile) if not name.startswith("_")} == QUESTIONS
 
 
-@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+@pytest.mark.parametrize(
+    "pair",
+    [pytest.param(pair, id=name, marks=pytest.mark.slow if name == "Rare" else ()) for name, pair in PAIRS.items()],
+)
 def test_attained_lines_are_below_the_profile(pair: Pair) -> None:
     points = np.asarray(EPSILONS, dtype=np.float64)
     for profile in pair.directions():

@@ -169,7 +169,7 @@ def test_a_batch_of_many_different_mechanisms_is_answered_on_few_transforms() ->
         laid += 1
         return build(*asked, **more)  # type: ignore[arg-type]
 
-    inner = Composed(mechanisms=tuple(Laplace(scale_multiplier=5.0 + 0.2 * place) for place in range(100)))
+    inner = Composed(mechanisms=tuple(Laplace(scale_multiplier=5.0 + 0.2 * place) for place in range(50)))
     spec = Subsampled(sampling="poisson", rate=0.1, mechanism=inner)
     curve = account(spec, relation="add-or-remove-one").guarantee.curve
     with pytest.MonkeyPatch.context() as patch:
