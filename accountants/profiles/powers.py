@@ -83,7 +83,7 @@ class PowerProfile(Profile):
 
     @property
     def legal(self) -> bool:
-        """Whether the sum of powers f(γ) is at least 1 − γ for all γ in (0, 1); False if rounding leaves it open.
+        """True if the sum of powers f(γ) is at least 1 − γ for all γ in (0, 1); False if rounding leaves it open.
 
         Every mechanism satisfies this, because the hockey-stick divergence E_γ is at least 1 − γ. f is convex, so it
         suffices that its tangent through the point (0, 1) falls no faster than 1 − γ. The tangent touches f where
@@ -171,8 +171,7 @@ class PowerProfile(Profile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Compute the log probabilities of a privacy loss L above ε, under both distributions P and Q of the pair.
 
-        At small ε a straight line in e^ε (the chord) replaces the sum of powers. Both probabilities are constant there,
-        and their sum is 1.
+        At small ε a straight line in e^ε (the chord) replaces the sum of powers. Both are constant there and sum to 1.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

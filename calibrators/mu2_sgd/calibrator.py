@@ -250,7 +250,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
     plans = PLANS
 
     def cost(self, problem: Mu2SgdProblem) -> CostClass:
-        """Return `search` if the step size is searched or many client groups need a curve each, else `closed-form`."""
+        """Return `search` if the step size is searched, or if many client groups need a curve each."""
         is_step_searched = problem.server == "untrusted" and problem.printed_participation
         has_many_groups = len(problem.taking_part.groups or ()) > MOST_QUICK
         return "search" if is_step_searched or has_many_groups else "closed-form"

@@ -238,7 +238,7 @@ def _own_noise_fields(kind: ReportingClients) -> Fields:
     """Compute the fields of the answer about the noise of clients that add their own, because the server is untrusted.
 
     The noise of a client's K-th report has the standard deviation σ√K, where σ is that of its first report. Each report
-    also subtracts the noise of the previous one. So only the last noise stays, and it alone protects the last record.
+    also subtracts the noise of the previous one. So only the last noise stays. Nothing more protects the last record.
 
     Args:
         kind: clients that report at least once.

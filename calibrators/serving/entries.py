@@ -111,9 +111,9 @@ class _Entry:
 
     Attributes:
         group: the readings, at least one.
-        problem: the request, whose values the entry does not repeat.
+        problem: the request. The entry does not repeat its values.
         target: the target (ε, δ) of the answer, which the entry does not repeat.
-        risk: the certified risk of the answer, whose objective and baseline the entry does not repeat; may be None.
+        risk: the certified risk of the answer, or None. The entry does not repeat its objective and baseline.
     """
 
     group: Sequence[PrintedReading]

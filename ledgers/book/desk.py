@@ -258,7 +258,7 @@ class Desk:
             raise NotReconciled(trouble, name)
 
     def load_held(self, connection: Connection, tenant: str | None, identifier: str) -> tuple[ReservationRow, States]:
-        """Load a reservation, and the ledgers whose runs or amounts it reserves.
+        """Load a reservation, and the ledgers in which it reserves runs or amounts.
 
         Args:
             connection: connection to read on.
@@ -276,7 +276,7 @@ class Desk:
         return reservation, self.states(connection, tenant, reservation.ledgers, reservation)
 
     def was_voided(self, connection: Connection, held: ReservationRow) -> bool:
-        """Return whether any committed runs of a reservation were voided: taken back because nobody saw their outputs.
+        """Return whether any committed runs of a reservation were voided: taken back because no output was seen.
 
         No run may begin with the receipts of such a reservation.
 
@@ -294,7 +294,7 @@ class Desk:
             held: the reservation.
 
         Returns:
-            The ids of these ledgers, whose guarantees do not cover the runs.
+            The ids of these ledgers. Their guarantees do not cover the runs.
         """
         rows = ledgers.load(connection, *held.ledgers)
         contradicting = []

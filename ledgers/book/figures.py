@@ -129,7 +129,7 @@ def resource_answer(resource: ScarceResource | None) -> ResourceAnswer | None:
         resource: an item of the plan (planned runs) or an amount of a slot (a budget); None if the ledger has neither.
 
     Returns:
-        The resource with the fraction that is used or reserved, and what is left; None for None.
+        The resource with the fraction that is used or reserved, and the rest; None for None.
     """
     if resource is None:
         return None

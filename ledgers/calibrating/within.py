@@ -252,8 +252,8 @@ def _is_rejected(state: LedgerState, spec: Spec, charge_target: ChargeTarget) ->
         charge_target: the slot (a budget) or planned item that would pay.
 
     Returns:
-        True if the ledger rejects less noise. False also for a mechanism without a noise multiplier, whose noise cannot
-        be lowered in this way.
+        True if the ledger rejects less noise. False also for a mechanism without a noise multiplier that can be
+        lowered.
     """
     with_less_noise = map_noise(spec, lambda noise: noise * (1.0 - SLACK))
     if with_less_noise == spec:

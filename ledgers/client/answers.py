@@ -136,8 +136,8 @@ def scarcest_text(resource: JsonObject) -> str:
     """Describe the resource of a ledger of which the largest fraction is used or reserved.
 
     Args:
-        resource: JSON object of an item of the plan (planned runs) or of an amount of a slot (a budget), with what
-            remains and the fraction that is used or reserved.
+        resource: JSON object of an item of the plan (planned runs) or of an amount of a slot (a budget), with its rest
+            and the fraction that is used or reserved.
 
     Returns:
         For example `gdp mu_squared: 40 % used or held, 0.6 left`.

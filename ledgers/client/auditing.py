@@ -163,7 +163,7 @@ def _verify_bundle(bundle: Bundle, receipts: Sequence[Receipt], trust: _TrustedE
 
     Args:
         bundle: the exported evidence, joined with the evidence in the verifier's file `log`.
-        receipts: receipts whose runs are reported if they are void or contradicted. Those from the file `log` are not
+        receipts: receipts that are reported if their runs are void or contradicted. Those from the file `log` are not
             among them.
         trust: trusted keys and files of the verifier.
 

@@ -125,7 +125,7 @@ class Place(Protocol):
         """
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        """Return the budget of committed runs of which nobody saw an output, or request this from a second person.
+        """Return the budget of committed runs of which no output was seen, or request this from a second person.
 
         Args:
             identifier: id of the ledger.

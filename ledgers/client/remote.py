@@ -43,8 +43,7 @@ class ServicePlace:
             url: URL of the service.
             key: API key; None takes EPSILOND_API_KEY, if it is set.
             timeout: longest time of each try, in seconds.
-            heads: folder that stores the newest head (size and Merkle root) of the service's log, with which later
-                heads are compared; None stores none.
+            heads: folder for the newest head (size and Merkle root) of the log, which later heads must continue.
 
         Raises:
             InvalidInput: the URL is not an HTTP address of a host, or it has a query or a fragment.
@@ -61,7 +60,6 @@ class ServicePlace:
         self.warnings: dict[str, str] = {}
 
     def open(self, body: Body, key: str, *, by: str | None = None) -> Answer:
-        """Open a new ledger, and return it as a JSON object. `by` must be None, because the API key names its owner."""
         require_no_name(by)
         return self._fetch("POST", "/v1/ledgers", as_json(body), key)
 
@@ -74,7 +72,6 @@ class ServicePlace:
         return self._fetch("GET", f"/v1/ledgers/{escape_id(identifier)}")
 
     def entries(self, identifier: str, start: int, order: Order = "oldest", limit: int | None = None) -> list[Answer]:
-        """Return the log entries of a ledger with numbers from `start` on, at most `limit` of them if it is given."""
         path = f"/v1/ledgers/{escape_id(identifier)}/entries"
         # With the newest first, the service cannot start at a number, so smaller numbers are removed afterwards.
         query = f"from={start}" if order == "oldest" else "order=newest"
@@ -89,12 +86,10 @@ class ServicePlace:
         return self._fetch("POST", f"/v1/ledgers/{escape_id(identifier)}/what-if", as_json(body))
 
     def calibrate(self, identifier: str, algorithm: str, body: Body) -> Answer:
-        """Find parameters of an algorithm with which a run uses the remaining budget. Nothing is reserved."""
         path = f"/v1/ledgers/{escape_id(identifier)}/calibrations/{escape_id(algorithm)}"
         return self._fetch("POST", path, as_json(body))
 
     def reserve(self, ledgers: Sequence[str], body: Body, key: str) -> Answer:
-        """Reserve runs in all of these ledgers or in none, and return the reservation as a JSON object."""
         if len(ledgers) == 1:
             (ledger,) = ledgers
             return self._fetch("POST", f"/v1/ledgers/{escape_id(ledger)}/reservations", as_json(body), key)
@@ -116,8 +111,7 @@ class ServicePlace:
             The receipts. Each proves that the log of the service contains the entry of a commit of this reservation.
 
         Raises:
-            InvalidInput, NoCertificate: the service does not accept the commit.
-            Refused: the service refuses for another reason, or a receipt is not valid. Nothing may be run.
+            InvalidInput, NoCertificate, Refused: the service refuses, or a receipt is not valid. Nothing may be run.
             Unanswered: no answer came. The same key sent again shows whether the runs were committed.
             LogForked: the log in the receipt does not continue the newest head that this client stored.
         """
@@ -148,11 +142,9 @@ class ServicePlace:
         self._fetch("POST", f"/v1/ledgers/{escape_id(identifier)}/close", {}, key)
 
     def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        """Change the plan of a ledger; return the pending change if a second person must approve it."""
         return self._request_change(f"/v1/ledgers/{escape_id(identifier)}/amendments", body, key, by)
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
-        """Return the budget of committed runs whose outputs nobody saw, or the pending change if it needs approval."""
         return self._request_change(f"/v1/ledgers/{escape_id(identifier)}/voids", body, key, by)
 
     def _request_change(self, path: str, body: Body, key: str, by: str | None) -> Answer | None:
@@ -179,11 +171,23 @@ class ServicePlace:
         return moves
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Approve a requested change, so that it is made, as the owner of the API key. `by` must be None."""
+        """Approve a requested change, so that it is made, as the owner of the API key.
+
+        Args:
+            identifier: id of the ledger.
+            move: id of the change.
+            by: must be None, because the API key names the person.
+        """
         return self._decide(identifier, move, "approve", by)
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Reject or withdraw a requested change, as the owner of the API key. `by` must be None."""
+        """Reject or withdraw a requested change, as the owner of the API key.
+
+        Args:
+            identifier: id of the ledger.
+            move: id of the change.
+            by: must be None, because the API key names the person.
+        """
         return self._decide(identifier, move, "reject", by)
 
     def _decide(self, identifier: str, move: str, decision: str, by: str | None) -> Answer:
@@ -193,7 +197,6 @@ class ServicePlace:
         return self._fetch("POST", f"{path}/{decision}")
 
     def contradict(self, identifier: str, body: Body, key: str) -> None:
-        """Block all further commits, because a run was observed to differ from the mechanism that was paid for."""
         self._fetch("POST", f"/v1/ledgers/{escape_id(identifier)}/contradictions", as_json(body), key)
 
     def report(self, identifier: str) -> str:

@@ -55,7 +55,7 @@ class HeldRun:
             ReservationEnded: the reservation was cancelled or has expired.
             RunDiffers: a run was observed to differ from the mechanism that was paid for.
             InvalidInput: fewer runs are reserved.
-            ReceiptUsed: the key belongs to an earlier commit, whose receipt is marked as used.
+            ReceiptUsed: the key belongs to an earlier commit with a receipt that is marked as used.
             Unanswered: the outcome is not known, and nothing may be run. The same request with the same key shows it.
         """
         body = {} if count is None else {"count": count}
@@ -93,7 +93,7 @@ class HeldRun:
 
     @property
     def charge(self) -> ReadableAnswer | None:
-        """Charge of runs that are not planned; None for planned runs, whose cost is in the plan of the ledger."""
+        """Charge of runs that are not planned; None for planned runs, because the plan of the ledger pays for them."""
         charge = self._answer.get("charge")
         if charge is None:
             return None

@@ -22,7 +22,7 @@ def head(ledgers: Ledgers) -> CheckpointAnswer:
         ledgers: ledgers of the service.
 
     Returns:
-        The answer of the service, whose `checkpoint` has the signatures of the service and of available witnesses.
+        The answer of the service. Its `checkpoint` has the signatures of the service and of available witnesses.
     """
     return _answer(ledgers, ledgers.heads.checkpoint())
 
@@ -97,7 +97,7 @@ def accept_log(ledgers: Ledgers, by: str) -> tuple[CheckpointAnswer, int]:
 
     Args:
         ledgers: ledgers of the service.
-        by: name of the operator. Ledgers whose changes need approval show it to the second person.
+        by: name of the operator, which is shown to the second person of each ledger that needs approvals.
 
     Returns:
         The answer of the service with the log's signed head, and the number of ledgers that wait for a second person.

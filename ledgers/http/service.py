@@ -336,7 +336,7 @@ class Ledgers:
     def accept(self, by: str) -> tuple[str, int]:
         """Accept a log that may have lost entries, on behalf of an operator. The method blocks the calling thread.
 
-        A ledger whose changes need approval stays blocked until a second person approves this too.
+        A ledger that needs approvals stays blocked until a second person approves this too.
 
         Args:
             by: name of the operator.

@@ -267,7 +267,7 @@ def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> s
 
 
 def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
-    """Find a ledger whose records overlap with those of a new one, because one of the two covers the whole data set.
+    """Find a ledger that has records in common with a new one, because one of them covers the whole data set.
 
     Call this after `entries.take`, because no other ledger can be added then.
 

@@ -143,8 +143,7 @@ def read_size(connection: Connection, *, alone: bool = False) -> int | None:
         alone: whether to exclude other processes from making messages until the transaction ends.
 
     Returns:
-        The number of entries. None if `begin` was never called, or if `alone` is set and another process excludes this
-        one.
+        The number of entries. None if `begin` was never called, or if another process excludes this one.
     """
     query = select(MESSAGES_READ.c.size).where(MESSAGES_READ.c.id == 0)
     if alone:

@@ -136,7 +136,7 @@ def train_personal(
 
 
 def _broadcast_steps(steps: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """Reshape the step sizes of the runs, so that they can be multiplied by values whose first axis is the runs."""
+    """Reshape the step sizes of the runs, so that they multiply values with the runs as their first axis."""
     return steps.reshape(-1, *(1,) * (values.dim() - 1))
 
 

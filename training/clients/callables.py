@@ -24,9 +24,9 @@ class Client:
         gradient: function of a model (d,) and the indices of the K records of a batch, each in 0, …, records − 1. It
             returns a numpy array, or any object with DLPack.
         records: number of the client's records.
-        returns: what the function returns. `per-record`: one gradient per record, (K, d), in the given order. Each one
-            is clipped by the library. `means`: the mean of the gradients, (d,). Only the mean can be clipped, so you
-            declare that the gradient of every record is within the clipping bound.
+        returns: kind of the function's result. `per-record`: one gradient per record, (K, d), in the given order. Each
+            one is clipped by the library. `means`: the mean of the gradients, (d,). Only the mean can be clipped, so
+            you declare that the gradient of every record is within the clipping bound.
     """
 
     gradient: Callable[[Floats, Indices], object]

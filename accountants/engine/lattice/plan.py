@@ -152,7 +152,7 @@ class TransformPlan:
         return build_spectrum(line, size, all_frequencies(line, size), self.chernoff)
 
     def _block_layout(self, least_blocks: int) -> tuple[int, int]:
-        """Divide at least `points` frequencies into blocks of equal size, whose middles a shorter FFT evaluates.
+        """Divide at least `points` frequencies into blocks of equal size, of which a shorter FFT evaluates the middles.
 
         Args:
             least_blocks: least number of blocks. The number of blocks is the length of the shorter FFT.

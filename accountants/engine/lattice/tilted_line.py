@@ -30,7 +30,7 @@ _KEPT = 1e-21
 
 @dataclass(frozen=True)
 class TiltedDistribution:
-    """A loss distribution on a lattice whose masses are exponentially tilted, that is, proportional to p e^{λL}.
+    """A loss distribution on a lattice with exponentially tilted masses, which are proportional to p e^{λL}.
 
     Here p is the probability of a loss L before the tilt λ. Indices are relative to a lattice point near the mean, so
     that the angle of the characteristic function changes slowly with the frequency.
@@ -340,8 +340,8 @@ def _transform(law: TiltedDistribution, size: int, frequencies: IntArray | None)
     """Compute the characteristic function φ of one tilted distribution by an FFT.
 
     Masses at indices that are equal modulo N are first added up, which does not change φ at these frequencies. The mass
-    at the centre contributes the same number at each frequency. It is added after the FFT, whose error is then relative
-    to the other masses.
+    at the centre contributes the same number at each frequency. It is added after the FFT, so that the error of the FFT
+    is relative to the other masses.
 
     Args:
         law: masses on lattice indices, multiplied by e^{λL} for a tilt λ and normalised.

@@ -109,7 +109,7 @@ def observes_draw(spec: Subsampled, setting: Setting) -> bool:
 
 
 def drawn_mechanism(spec: Subsampled, setting: Setting) -> Spec:
-    """Return the mechanism that runs on the batch, whose own sampling is taken to be of records if that is certain.
+    """Return the mechanism that runs on the batch, after deciding whether its own sampling is of records.
 
     It is of records if the batch consists of records, or if clients are protected. If a record is protected and the
     batch consists of clients, the mechanism may sample either, and is returned unchanged.
@@ -130,8 +130,8 @@ def drawn_mechanism(spec: Subsampled, setting: Setting) -> Spec:
 def reject_unknown_replacement(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
     """Check whether a guarantee for replacing one unit covers a batch of fixed size.
 
-    Three cases are rejected: the relation add-or-remove-one, the relation zero-out-one for mechanisms whose guarantee
-    is only for zeroing, and mechanisms that reveal the members of the batch or their order.
+    Three cases are rejected: the relation add-or-remove-one, the relation zero-out-one for mechanisms with a guarantee
+    for zeroing only, and mechanisms that reveal the members of the batch or their order.
 
     Args:
         theorem: the theorem that the refusal names.

@@ -75,8 +75,8 @@ def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def _account_gaussian_releases(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of several Gaussian releases of one Poisson batch under replace-one.
 
-    The bound is that of a record whose contribution s is replaced by −s, in standard deviations of the noise. Here s is
-    the larger of two shifts: that by removing a record, and half of that by replacing it.
+    The bound is that of a record with the contribution s that is replaced by −s, in standard deviations of the noise.
+    Here s is the larger of two shifts: that by removing a record, and half of that by replacing it.
 
     Args:
         mechanism: the mechanism on the batch.

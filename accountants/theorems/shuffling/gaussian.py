@@ -305,7 +305,7 @@ class GaussianBlanketBound(ScaledBound):
     def _estimate(self, alpha_excess: float, edge_index: int) -> float:
         """Estimate log δ of the privacy blanket bound by a saddle-point approximation.
 
-        Large noise is cut off. What is added to δ for this is not included.
+        Large noise is cut off. The charge that is added to δ for this is not included.
 
         Args:
             alpha_excess: α − 1 = e^ε − 1.

@@ -217,7 +217,7 @@ def _epsilon_bounds(bound: ScaledBound, inputs: DeltaFields) -> Outputs:
 
 
 def _compare_blanket_size(inputs: GaussianReportsInputs) -> Sides:
-    """Evaluate the condition nγ ≥ `LEAST_BLANKET` on the mean number of clients whose reports are in the blanket."""
+    """Evaluate the condition nγ ≥ `LEAST_BLANKET` on the mean number of clients with reports in the blanket."""
     log_size = log_blanket_mass(inputs.noise_multiplier) + math.log(inputs.clients)
     return Sides.at_least(math.exp(log_size), LEAST_BLANKET)
 

@@ -37,13 +37,14 @@ class _ChargeArguments(TypedDict):
 
 
 class LedgerBudget:
-    """Budget of a training loop, whose steps are paid for in a ledger before they are taken.
+    """Budget of a training loop, with steps that are paid for in a ledger before they are taken.
 
     `pay(step)` returns when the step may be taken, and raises `LedgerExhausted` if it may not. Steps are reserved
-    `hold` at a time, and then committed `chunk` at a time, which spends their budget. A crash loses what was committed
-    and not taken. The budget comes from an item of the ledger's plan, or from a slot, a share for runs that are not
-    planned. If a slot charges all runs of a reservation together, set `hold` to the number of steps of the whole loop.
-    Use the object in a `with` statement, or `close` it. Steps that were only reserved then return to the ledger.
+    `hold` at a time, and then committed `chunk` at a time, which spends their budget. A crash loses the steps that
+    were committed and not taken. The budget comes from an item of the ledger's plan, or from a slot, a share for runs
+    that are not planned. If a slot charges all runs of a reservation together, set `hold` to the number of steps of the
+    whole loop. Use the object in a `with` statement, or `close` it. Steps that were only reserved then return to the
+    ledger.
 
     Guarantees: the steps that were paid for stay within the ledger's ε and δ, as long as its declared conditions hold.
     The loop may do anything between two payments.

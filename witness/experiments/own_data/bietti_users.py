@@ -167,7 +167,7 @@ class UserArm:
 
     @property
     def grids(self) -> Mapping[str, Sequence[float]]:
-        """Values of the step size whose ends a chosen value should not reach. Personalization has no such ends."""
+        """Values of the step size. A chosen one should not be at an end. Personalization has no such ends."""
         return {"step_size": STUDIES[self.study].step_sizes, "personalization": ()}
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:

@@ -176,7 +176,7 @@ def _smoothness(inputs: SampledTargetInputs, federation: DrawnGradients, reading
 
     Args:
         inputs: the run, with smoothness L of the losses and weight α of the shared part.
-        federation: the clients, whose weighting determines a and b.
+        federation: the clients. Their weighting determines a and b.
         reading: "printed" for a and b as in Bietti et al.; "corrected" by erratum E-B5.
 
     Returns:

@@ -65,7 +65,7 @@ class _ClientPairs(NamedTuple):
     """Pairs of output distributions, with and without a client, for upper and lower bounds on δ.
 
     Attributes:
-        upper: dominating pair, whose hockey-stick divergence bounds δ from above.
+        upper: dominating pair. Its hockey-stick divergence bounds δ from above.
         attained: pairs that the mechanism has on some neighbouring data sets, for lower bounds on δ.
         step: derivation of the upper bound, with the theorem and its parameters.
     """
@@ -108,7 +108,7 @@ def client_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _build_client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _ClientPairs | Refusal:
-    """Build output distributions for upper and lower bounds on δ of a client whose records are sampled.
+    """Build output distributions for upper and lower bounds on δ of a client with records that are sampled.
 
     Args:
         spec: specification of the subsampled mechanism.
@@ -214,7 +214,7 @@ def _build_mixture_pairs(
 def _build_mixture(
     counts: Multiplicities, numbers: tuple[int, ...], multiplier: float, direction: Direction, *, upward: bool
 ) -> GaussianMixtureLaw:
-    """Build the Gaussian mixture over the number of a client's records in a batch, whose distribution is rounded.
+    """Build the Gaussian mixture over the number of a client's records in a batch, with rounded probabilities.
 
     Each component is the noise, shifted by the contribution of one possible number of records.
 

@@ -81,7 +81,7 @@ def fixed_size_counts(records: int, batch_size: int, population: int) -> Multipl
 
 
 def _list_numbers(records: int, mean: float) -> FloatArray:
-    """List the numbers 1, 2, … of records whose probabilities are computed.
+    """List the numbers 1, 2, … of records for which probabilities are computed.
 
     From twice the mean on, each probability is at most about half the previous one. After 1200 more numbers it is
     about 2^−1200 or less, which is negligible.

@@ -75,8 +75,8 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
             neighboring_relation: a member of `dp_accounting.NeighboringRelation`.
             unit: the protected unit; required without a budget.
             observer: the adversary, `released-models` for central DP-SGD; required without a budget.
-            budget: budget in a ledger, whose unit and observer are used. `compose` pays from it, so `compose` must be
-                called before the mechanism is run.
+            budget: budget in a ledger, with its unit and observer. `compose` pays from it, so `compose` must be called
+                before the mechanism is run.
 
         Raises:
             InvalidInput: the unit or the observer is missing, or the budget is for another relation.
