@@ -99,8 +99,7 @@ class Explicit:
         listed: tuple[object, ...] = self.values
         for index, value in enumerate(listed):
             # A Boolean is an `int` in Python, but no value of a schedule.
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not is_number or not 0 < value < math.inf:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
                 raise InvalidInput.at(f"/values/{index}", "is out of range", allowed=SCHEDULE_VALUE.allowed)
 
     @property

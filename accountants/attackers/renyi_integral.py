@@ -183,12 +183,12 @@ def _bound_total(
     ends = [0.0, *(last * 2.0 ** (piece - _PIECES) for piece in range(_PIECES + 1))]
     is_costly = _is_costly(profile)
 
-    def bound_piece(start: float, end: float, count: int) -> _Piece:
+    def _bound_piece(start: float, end: float, count: int) -> _Piece:
         """Return the piece from `start` to `end` (in nats), with bounds computed with `count` steps."""
         return _Piece(start, end, count, _bound_integral(profile, power, (start, end), count, cap))
 
     pieces = [
-        bound_piece(start, end, _first_count(end - start, order, is_costly)) for start, end in itertools.pairwise(ends)
+        _bound_piece(start, end, _first_count(end - start, order, is_costly)) for start, end in itertools.pairwise(ends)
     ]
     evaluated = sum(piece.count for piece in pieces)
 
@@ -207,7 +207,7 @@ def _bound_total(
             pieces.append(bound_piece(loosest.start, middle, loosest.count))
             pieces.append(bound_piece(middle, loosest.end, loosest.count))
         else:
-            finer = bound_piece(loosest.start, loosest.end, _FINER * loosest.count)
+            finer = _bound_piece(loosest.start, loosest.end, _FINER * loosest.count)
             pieces[pieces.index(loosest)] = finer.intersect(loosest.bounds)
     return _sum_pieces(pieces)
 

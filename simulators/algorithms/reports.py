@@ -21,7 +21,7 @@ from epsilond.simulators.problems.problem import Floats, Indices, Records, Simul
 from epsilond.training.steps.messages import batch_mean, norms_of, with_noise
 
 CHUNK = 40_000
-"""About how many numbers one repetition draws at a time."""
+"""Approximate number of numbers that one repetition draws at a time, which limits the memory."""
 
 
 def reporting_for(

@@ -72,8 +72,7 @@ class QuantizedMessage:
             raise InvalidInput.at(f"/{name}", message, allowed=f"1 to {MOST_COORDINATES}")
         for index, value in enumerate(coordinates):
             # A bool is an int in Python, but it is not meant as a coordinate.
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not is_number or not -1.0 <= value <= 1.0:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not -1.0 <= value <= 1.0:
                 raise InvalidInput.at(f"/{name}/{index}", "is out of range", allowed="≥ -1 and ≤ 1")
         # The tolerance allows for rounding of a norm of 1.
         if math.hypot(*getattr(self, name)) > 1.0 + ROUNDING:

@@ -358,9 +358,10 @@ def test_printed_noise_is_that_of_the_appendix(algorithm: Any) -> None:
     settings = ArmSettings(algorithm=algorithm, noise="printed", epsilon=3.0, participants=12)
     batch = math.ceil(1238 * math.sqrt(3.0) / (2.0 * math.sqrt(35)))
     times = 35 if algorithm == "mini-batch" else 35 * batch
-    assert settings.draws(1238) == ((batch, 35) if algorithm == "mini-batch" else (1, times))
+    assert settings.gradients(1238) == batch
+    assert settings.draws(batch) == ((batch, 35) if algorithm == "mini-batch" else (1, times))
     expected = 2.5 * math.sqrt(8.0 * times * math.log(1238**2)) / (1238 * 3.0)
-    assert settings.noise_std(1238, 2.5, 2.0) == pytest.approx(expected, rel=1e-12)
+    assert settings.noise_std(1238, 2.5, 2.0, gradients=batch) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(

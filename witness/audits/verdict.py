@@ -132,7 +132,7 @@ def _stated_delta(request: AuditSimulation) -> float | None:
 
 
 def _ratio(lower: float, certified_upper: float) -> float | None:
-    """Return the ratio of the lower bound on ε from samples to the certified upper bound; None if that is 0 or infinite."""
+    """Return the ratio of the sampled lower bound on ε to the certified upper bound; None if that is 0 or infinite."""
     if certified_upper == 0.0 or math.isinf(certified_upper):
         return None
     return lower / certified_upper

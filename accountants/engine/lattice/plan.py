@@ -61,10 +61,10 @@ class TooManyFrequencies(NamedTuple):
     """The result of a search for relevant frequencies that found more than it may return.
 
     Attributes:
-        count: number of frequencies that are not proved to be negligible.
+        frequencies: number of frequencies that are not proved to be negligible.
     """
 
-    count: float
+    frequencies: float
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ class TransformPlan:
         # A larger unit reduces the terms of each frequency more than the relevant frequencies. So the excess is squared
         # here and below, as a heuristic.
         if isinstance(relevant, TooManyFrequencies):
-            return TooLarge((relevant.count * self._terms_per_frequency / limits.terms) ** 2)
+            return TooLarge((relevant.frequencies * self._terms_per_frequency / limits.terms) ** 2)
         frequencies, skipped = relevant
 
         # A full FFT, if it is cheaper than direct sums at these frequencies.

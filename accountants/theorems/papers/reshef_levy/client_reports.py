@@ -30,8 +30,8 @@ def check_listed(name: str, values: Sequence[object], *, least: int, most: int =
     if not least <= len(values) <= most:
         raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"{least} to {most}")
     for index, value in enumerate(values):
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not 0.0 < value < math.inf:
+        # A bool is an int in Python, but it is not meant as a number.
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
             raise InvalidInput.at(f"/{name}/{index}", "is out of range", allowed="> 0 and finite")
 
 
