@@ -204,8 +204,8 @@ def _bound_total(
         if is_costly:
             middle = 0.5 * (loosest.start + loosest.end)
             pieces.remove(loosest)
-            pieces.append(bound_piece(loosest.start, middle, loosest.count))
-            pieces.append(bound_piece(middle, loosest.end, loosest.count))
+            pieces.append(_bound_piece(loosest.start, middle, loosest.count))
+            pieces.append(_bound_piece(middle, loosest.end, loosest.count))
         else:
             finer = _bound_piece(loosest.start, loosest.end, _FINER * loosest.count)
             pieces[pieces.index(loosest)] = finer.intersect(loosest.bounds)
