@@ -86,7 +86,7 @@ class SimulationKind(Generic[RequestT, ResolvedT, BlockT]):
 
 
 def kind_of(request: object, kinds: Sequence[SimulationKind]) -> SimulationKind:
-    """Return the first of several kinds of simulation whose class of requests has the request as an instance.
+    """Return the first of several kinds of simulation with a class of requests that contains the request.
 
     Args:
         request: the request, an instance of the `request` class of at least one kind.

@@ -175,7 +175,7 @@ def _has_gradient_bounds(bound: UpperBound) -> bool:
 
 
 def _stops(problem: ProjectedSgdRiskProblem, steps: int) -> int | None:
-    """Return the number of steps whose model may be released, if a random model of a suffix of the pass is released.
+    """Return the number of models of which one is released at random, if the pass releases a model of a suffix.
 
     Args:
         problem: the request. Its `suffix_fraction` α determines the suffix, the steps ⌈αT⌉ to T.

@@ -58,7 +58,7 @@ def parameters() -> list[inspect.Parameter]:
 
 
 def _in_panel(annotation: object) -> object:
-    """Return a copy of an option's annotation whose option is in the panel `PANEL` of the help.
+    """Return a copy of an option's annotation that shows the option in the panel `PANEL` of the help.
 
     Args:
         annotation: `Annotated[type, option]`. It is copied, because other commands share the option.

@@ -36,7 +36,7 @@ FAMILIES = {
 
 
 class Commands(LazyGroup):
-    """Group of the commands of `FAMILIES`, whose modules are imported when they are called, and of `version`."""
+    """Group of the command `version` and of the commands of `FAMILIES`. A call of a command imports its module."""
 
     def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002
         """Return the names of the commands, in the order in which the help shows them.

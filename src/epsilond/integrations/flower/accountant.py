@@ -240,7 +240,7 @@ class EpsilondAccountant(Stated):
         """Return the releases as JSON values, in the form of Flower's own accountant.
 
         Returns:
-            The members of Flower's form, and three more: what was observed about the conditions of the theorem,
+            The members of Flower's form, and three more: observations about the conditions of the theorem,
             Flower's number of the last round, and the digests of the released models.
         """
         config = self._config

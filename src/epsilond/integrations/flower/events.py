@@ -32,7 +32,7 @@ class FlowerAccountantState(TypedDict):
         backend: name of the accountant's method.
         config: settings of the accountant.
         compositions: composed events in their order.
-        evidence: what was observed about the conditions of the privacy theorem.
+        evidence: observations about the conditions of the privacy theorem.
         number: Flower's number of the last round.
         models: digests of the released models.
     """
