@@ -46,10 +46,10 @@ class FarLosses(NamedTuple):
 
 
 def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
-    """Bound the part of the integral for a Rényi divergence beyond some ε, if a Gaussian pair dominates.
+    """Bound the part of a pair's integral for the Rényi divergence beyond some ε, by those of a Gaussian pair.
 
-    The integral is over ε, the privacy loss. The Gaussian pair is N(d, 1) against N(0, 1). It must dominate in both
-    directions: its δ is then at least that of the pair at every ε.
+    The integral is over ε, the privacy loss. The Gaussian pair is N(d, 1) against N(0, 1). At every ε its δ must be at
+    least that of the pair, in both directions.
 
     Args:
         distance: distance d ≥ 0 of the means, in standard deviations.
@@ -59,11 +59,12 @@ def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
         The ε at which the integral may end, the log of a bound on the rest, and the bound a d²/2 on the divergence.
     """
     log_moment = 0.5 * order * (order - 1.0) * distance * distance
-    # The number of standard deviations beyond which the rest is below e^_LOG_TAIL, if the likelihood ratio r of the
-    # Gaussian pair has the weight r^a.
+    # Weighted by r^a, with the likelihood ratio r of the Gaussian pair, the log ratio is Gaussian with the mean
+    # (a − 1/2) d². Beyond so many standard deviations, the weighted probability is below e^_LOG_TAIL.
     deviations = math.sqrt(2.0 * (log_moment - _LOG_TAIL))
     end = (order - 0.5) * distance * distance + deviations * distance
     most = 0.5 * order * distance * distance * (1.0 + 16 * UNIT_ROUNDOFF)  # rounded up
+    # The deviations are lowered by more than their rounding error, so the tail is an upper bound.
     log_tail = log_moment + float(log_normal_tail(deviations * (1.0 - 1e-12)))
     return FarLosses(end, log_tail, most)
 

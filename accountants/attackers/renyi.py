@@ -85,10 +85,13 @@ def renyi_divergences(curve: Curve, orders: Sequence[float]) -> list[Interval]:
 
 
 def _combine_if_wide(curve: Curve, orders: Sequence[float], bounds: Sequence[Interval]) -> list[Interval]:
-    """Return bounds at each order, after improving the wide ones by lower bounds that follow from δ.
+    """Return bounds on the Rényi divergence at each order, with better lower bounds where they are not yet close.
+
+    Bounds are close if they differ by at most a millionth (`_is_close`). Otherwise the privacy curve δ(ε) gives another
+    lower bound on the divergence, and the larger one is used.
 
     Args:
-        curve: the privacy curve of the mechanism.
+        curve: the privacy curve δ(ε) of the mechanism.
         orders: orders a > 1.
         bounds: bounds on the Rényi divergence at each order, in nats.
 

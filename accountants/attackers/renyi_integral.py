@@ -259,7 +259,9 @@ def _bound_integral(
 ) -> Interval:
     """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε over one interval, for a privacy profile E(ε).
 
-    E is convex in e^ε. So on each step it is below its chord, and above the extended chord of the next step.
+    E is convex as a function of e^ε. On each step it is therefore at most the chord, the straight line in e^ε through
+    its values at both ends of the step. It is at least the line through its values at both ends of the next step,
+    extended to this one.
 
     Args:
         profile: the privacy profile with log E.

@@ -207,9 +207,10 @@ class ExactProfile(PointwiseProfile):
     def _outward(self, log_delta: Callable[[float], Interval], epsilon: float) -> Interval:
         """Enclose log δ for the exact shifts, from bounds for shifts that were rounded to doubles.
 
-        Rounded Laplace shifts change the total loss by at most `epsilon_error`. The upper bound is therefore evaluated
-        at ε − `epsilon_error`, and the lower bound at ε + `epsilon_error`. Rounded Gaussian shifts change log δ by the
-        amounts of `raise_by_rounding` and `lower_by_rounding`.
+        A shift is the distance of two neighbours' outputs, in units of the noise. Rounded shifts of Laplace noise change
+        the total loss by at most `epsilon_error`. The upper bound is therefore evaluated at ε − `epsilon_error`, and
+        the lower bound at ε + `epsilon_error`. Rounded shifts of Gaussian noise change log δ by at most a fixed
+        fraction, by which `raise_by_rounding` and `lower_by_rounding` widen the bounds.
 
         Args:
             log_delta: function from an ε to bounds on log δ for the rounded shifts.
@@ -228,8 +229,8 @@ class ExactProfile(PointwiseProfile):
     def enclose_epsilon(self, log_delta: float) -> tuple[Interval, bool]:
         """Enclose the smallest ε ≥ 0 with log δ(ε) at most a target, by numerical inversion of the loss transform.
 
-        If the inversion cannot bound its own error, the result comes from the bounds for a single large loss. For
-        Laplace losses it is then the interval from 0 to ∞.
+        If the inversion cannot bound its own error, δ is bounded by the event that one step has a large loss
+        (`one_large_step`). For Laplace losses the result is then the interval from 0 to ∞.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -283,7 +284,7 @@ class ExactProfile(PointwiseProfile):
         return self.is_at_most(epsilon, log_delta)
 
     def surely_meets(self, epsilon: float, log_delta: float) -> bool:
-        """Return whether an upper bound proves that δ(ε) is at most a target: the quick one or that of the inversion.
+        """Return whether δ(ε) is certainly at most a target, by the Chernoff bound or by numerical inversion.
 
         Args:
             epsilon: ε, in nats.

@@ -129,8 +129,8 @@ class ExactSearch(PairSearch):
         bounds = self.log_delta_bounds(near)
         before = self.log_delta_bounds((1.0 - FLAT) * near).upper
         is_just_below = log_delta * (1.0 + SPARE) <= bounds.upper <= log_delta
-        # The sum is `before` up to rounding. It contains the difference that the slope below uses, so the slope is
-        # positive and finite.
+        # `before` is written as a sum with the difference that the slope below uses. If it is above the target, then
+        # rounding has not made this difference 0, and the slope is positive.
         falls_through_target = log_delta < bounds.upper + (before - bounds.upper) < math.inf
         if not is_just_below or not falls_through_target:
             return None

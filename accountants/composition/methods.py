@@ -295,8 +295,9 @@ class ContourMethod(Method):
             fallback: another composition of the same pairs, which is used at every ε at which the integral fails.
 
         Returns:
-            The pair of the composition. None if the transform of a part is unknown, or if their product does not decay.
-            None also if the bounds are wide at the ε from which those of `fallback` are close.
+            The pair of the composition. None if the transform of a part is unknown, or if the product of the transforms
+            does not decay. Also None if the integral has wide bounds at `fallback.close_from`, the ε from which the
+            fallback has close ones.
         """
         laws: list[tuple[Law, int]] = []
         for part, times in parts:

@@ -102,8 +102,8 @@ def _first_product(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pair
     """Compose pairs by the first of `METHODS` that applies.
 
     Args:
-        parts: pairs without alternatives, and the number of runs of each.
-        lattice: function that computes the composition on a lattice of privacy losses, which serves every pair.
+        parts: pairs of distributions, each with its number of runs. None is the least of several pairs.
+        lattice: function that computes the composition on a grid of privacy losses, which is possible for every pair.
 
     Returns:
         The composed pair. The last method applies to every list of parts.
@@ -123,8 +123,8 @@ def _finite_product(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pai
     So the other parts keep the accuracy of their own method, and infinite losses compose exactly.
 
     Args:
-        parts: pairs without alternatives, and the number of runs of each.
-        lattice: function that computes the composition on a lattice of privacy losses.
+        parts: pairs of distributions, each with its number of runs. None is the least of several pairs.
+        lattice: function that computes the composition of all parts on a grid of privacy losses.
         effort: limit on the work of one δ.
 
     Returns:

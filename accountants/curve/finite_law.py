@@ -106,8 +106,8 @@ class FiniteLaw:
     def _mixed_error(self, loss: float, mixed: float, rate: float, log_rate: float) -> float:
         """Return a bound on the relative error of a mixed loss log(1 − q + q e^l).
 
-        The derivative in l is q e^l/(1 − q + q e^l). The formula itself errs by 16 units of roundoff, and by 8 units of
-        |l| if it adds l to a logarithm.
+        The derivative in l is q e^l/(1 − q + q e^l). `_mixed_loss` itself errs by 16 units of roundoff. For l < 0 and
+        q > 1/2 it adds l to a logarithm, which adds an error of 8 units of |l|.
 
         Args:
             loss: the loss l, within a relative `accuracy`.
