@@ -207,7 +207,7 @@ class ExactProfile(PointwiseProfile):
     def _outward(self, log_delta: Callable[[float], Interval], epsilon: float) -> Interval:
         """Enclose log δ for the exact shifts, from bounds for shifts that were rounded to doubles.
 
-        A shift is the distance of two neighbours' outputs, in units of the noise. Rounded shifts of Laplace noise change
+        A shift is the distance of two neighbours, in units of the noise. Rounded shifts of Laplace noise change
         the total loss by at most `epsilon_error`. The upper bound is therefore evaluated at ε − `epsilon_error`, and
         the lower bound at ε + `epsilon_error`. Rounded shifts of Gaussian noise change log δ by at most a fixed
         fraction, by which `raise_by_rounding` and `lower_by_rounding` widen the bounds.
