@@ -20,6 +20,11 @@ SAMPLES_WITH_TAILS = [
     pytest.param(sample, marks=pytest.mark.slow) if sample.composed or sample.name.startswith(SLOW_TAILS) else sample
     for sample in SAMPLES
 ]
+SLOW_REPEATED = (
+    "random allocation / replace-one",
+    "random allocation to several / replace-one",
+    "shuffled gaussian / replace-one",
+)
 
 each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 
@@ -81,7 +86,11 @@ def test_witnesses_stay_below_the_bound(sample: Sample) -> None:
             assert witness.log_delta(np.asarray([epsilon])).lower[0] <= guarantee.curve.log_delta(epsilon).upper
 
 
-@each_sample
+@pytest.mark.parametrize(
+    "sample",
+    [pytest.param(sample, marks=pytest.mark.slow) if sample.name in SLOW_REPEATED else sample for sample in SAMPLES],
+    ids=lambda sample: sample.name,
+)
 def test_repeated_equals_a_list_of_copies(sample: Sample) -> None:
     spec = sample.spec()
     repeated, listed = (

@@ -147,10 +147,14 @@ def test_the_laws_ask_every_question() -> None:
     assert {name for name in vars(Profile) if not name.startswith("_")} == QUESTIONS
 
 
-@pytest.mark.parametrize(
+SLOW_TAILS = pytest.mark.parametrize(
     "pair",
     [pytest.param(pair, id=name, marks=pytest.mark.slow if name == "Rare" else ()) for name, pair in PAIRS.items()],
 )
+"""All pairs; the one with expensive tails is slow."""
+
+
+@SLOW_TAILS
 def test_attained_lines_are_below_the_profile(pair: Pair) -> None:
     points = np.asarray(EPSILONS, dtype=np.float64)
     for profile in pair.directions():
@@ -202,7 +206,7 @@ def test_every_profile_answers_alike_at_an_epsilon(pair: Pair) -> None:
             assert isinstance(profile.closed_decides(epsilon, 0.5), bool)
 
 
-@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+@SLOW_TAILS
 def test_the_first_delta_of_tails_is_the_difference_of_their_masses(pair: Pair) -> None:
     for profile in pair.directions():
         log_p, log_q = (float(log_mass[0]) for log_mass in profile.log_tails(np.zeros(1)))

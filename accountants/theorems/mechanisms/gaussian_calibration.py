@@ -25,6 +25,8 @@ LARGEST_SHIFT = 1e5
 def dwork_roth_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
     """Compute the Gaussian noise σ = √(2 ln(1.25/δ)) Δ/ε of Dwork and Roth, which is (ε, δ)-private for ε ≤ 1 only.
 
+    Source: Dwork and Roth 2014, Theorem A.1; formula F-13 in docs/catalogue.
+
     Args:
         epsilon: privacy parameter ε > 0 of the target.
         log_delta: natural logarithm of δ, below 0.
