@@ -186,13 +186,16 @@ class _Misses:
         self._misses = misses[-MISSES_KEPT:]
 
     def near(self, log_noise: float) -> Guarantee | None:
-        """Return the guarantee at a stored noise just below a given one, by at most `NEAR_MISS` in log noise.
+        """Return the stored guarantee of a noise just below a given one, which misses the target.
+
+        Its logarithm is below the given one by at most `NEAR_MISS`. If several are stored, that of the smallest noise
+        is returned.
 
         Args:
             log_noise: natural logarithm of the given noise.
 
         Returns:
-            The guarantee at the smallest such noise; None if there is none.
+            The guarantee; None if no such noise is stored.
         """
         for failing_log_noise, guarantee in self._misses:
             if log_noise - NEAR_MISS <= failing_log_noise < log_noise:

@@ -105,7 +105,8 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> Pr
 def _excluded_conditions(problem: ShuffledMbSgdProblem) -> list[str]:
     """Return the ids of the conditions of Theorem 4.1 on the risk that do not apply to the losses of a request.
 
-    The logarithm needs strong convexity, and the prescribed rounds need a smooth loss. Ids may be repeated.
+    `logarithm` is about the factor log(…) in the theorem's number of rounds, which only strongly convex and smooth
+    losses have. `prescribed-rounds` is about that number itself, which only smooth losses have. An id may occur twice.
 
     Args:
         problem: the request. Its losses are smooth if `smoothness` is given.

@@ -26,20 +26,21 @@ def smallest_noise_in_few_trials(
 ) -> Certified:
     """Find the smallest noise that meets the target, up to a thousandth.
 
-    A finer search would not converge, because the bound on δ is irregular on a relative scale of 1e-4. If the guarantee
-    is the least of several bounds, the search uses one of them at a time. It starts with the one that is probably the
-    least, and continues with each bound that may need less noise than the result so far.
+    A finer search would not converge: if the noise changes by a relative 1e-4, the bound on δ need not change in the
+    right direction. If the guarantee is the least of several bounds, the search uses one of them at a time. It starts
+    with the one that is probably the least, and continues with each bound that may need less noise than the result so
+    far.
 
     Args:
         family: function that returns the guarantee at a noise.
         target: the target (ε, δ).
         guess: initial estimate of the noise.
-        trail: results of earlier searches for the same mechanism, from which a better estimate is made. The result of
-            this search is added. None without earlier searches.
+        trail: results of earlier searches for the same mechanism, from which the initial estimate is made. The result
+            of this search is added. None if there was no earlier search.
 
     Returns:
-        The noise with its guarantee. `slack` is 1e-3 if it is proved that the noise one step below, less than 1e-3
-        relative, misses the target, and None otherwise.
+        The noise with its guarantee. `slack` is 1e-3 if a noise that is smaller by a relative 1e-3 at most provably
+        misses the target, and None otherwise.
 
     Guarantees: the upper bound on δ at the target ε is at most the target δ, by evaluation.
 

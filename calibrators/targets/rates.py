@@ -124,14 +124,14 @@ def _shortfall_at(
 
 
 def shortfall_of_limits(limits: list[PointLimit], risk: RiskTarget) -> float:
-    """Return by how much conditions on δ are missed, as a number that is at most 0 if all are met.
+    """Return by how much the worst of several conditions on δ is missed; at most 0 if all are met.
 
-    It is the largest log(μ/μ*) of a condition. The Gaussian mechanism of parameter μ has the certified δ at the
-    condition's ε, and that of parameter μ* has the largest permitted δ.
+    A condition limits δ at one ε. Its shortfall is log(μ/μ*). The Gaussian mechanism N(μ, 1) against N(0, 1) has the
+    certified δ at this ε, and the one with μ* in place of μ has the largest permitted δ.
 
     Args:
         limits: the conditions, at least one.
-        risk: the risk that they are about. Its Gaussian parameter is the initial estimate of μ*.
+        risk: the risk that the conditions limit together. Its Gaussian parameter is the initial estimate of μ*.
 
     Returns:
         The largest shortfall of all conditions, without unit; positive if one of them is missed.

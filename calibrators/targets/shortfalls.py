@@ -95,19 +95,20 @@ def shortfall_of(
 def _shortfall_of_risk(
     family: Callable[[float], Guarantee], target: Target, risk: RiskTarget, note: Callable[[float, Guarantee], None]
 ) -> Callable[[float], float]:
-    """Return a function that computes by how much a parameter misses a bound on an attacker's risk.
+    """Return a function that computes by how much a value of a parameter, such as the noise, exceeds a target risk.
 
-    The shortfall is log(μ/μ*). The Gaussian mechanism of parameter μ has the risk of the guarantee, and that of
-    parameter μ* the requested risk.
+    The shortfall is log(μ/μ*). The Gaussian mechanism N(μ, 1) against N(0, 1) has the risk of the guarantee, and the
+    one with μ* in place of μ has the target's risk. It is at least `SHALLOW` > 0 if the target is missed, and at most 0
+    if it is met.
 
     Args:
-        family: function from a parameter to the guarantee.
+        family: function from a value of the parameter to the guarantee.
         target: the target.
         risk: its risk, such as the advantage of an attacker.
         note: called with each parameter that misses the target, and with its guarantee.
 
     Returns:
-        The function, of which the values are cached. It is at most 0 if the target is met.
+        The function, of which the values are cached.
     """
     target_log_mu = least_log_mu(risk.gaussian_mu)
 

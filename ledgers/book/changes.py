@@ -127,10 +127,12 @@ class OwnerMoves(BookReader):
         contradicted = request.reservations  # None means all reservations with committed runs
 
         def attempt() -> LedgerRow:
-            """Compute the new state and write it under the lock, so that no commit comes in between.
+            """Mark the runs as contradicted, in one transaction that locks the ledger.
+
+            The state is read under the lock. So no run can be committed between the reading and the writing.
 
             Returns:
-                The rows of the ledger after the change, or as they are if the request was answered before.
+                The rows of the ledger after the change, or the present rows if the request was answered before.
             """
             with self._moving({identifier: self._before(tenant, identifier)}, compared=False) as connection:
                 states = self._desk.states(connection, tenant, [identifier], including=contradicted or ())
@@ -275,14 +277,14 @@ class OwnerMoves(BookReader):
         reservations.write(connection, [(held, reservation_after(held, after))])
 
     def _before(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
-        """Return a ledger for a change that will read it again under the lock.
+        """Read a ledger without a lock, to name it to a transaction that locks it and reads it again.
 
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
 
         Returns:
-            The rows, and the state without its reservations.
+            The rows, and the state without its reservations, which take time to read.
         """
         row = self.ledger(tenant, identifier)
         return row, state_from(row, ())

@@ -106,12 +106,13 @@ def commit_together(
 ) -> list[JsonRecord | None]:
     """Make simple commits of several callers in one database transaction. A commit spends a reserved budget.
 
-    Commits that are slow, fail, or repeat an earlier key are skipped, as are those of expired, voided or blocked
-    reservations. Their callers make them one by one.
+    Some commits are skipped, and their callers make them one by one. These are commits that are slow, that fail, or
+    that repeat the idempotency key of an earlier request. So are those of a reservation that has ended or expired, that
+    has voided runs (committed runs that were taken back), or with a ledger that cannot be changed now.
 
     Args:
-        connection: connection of a durable transaction that has locked no ledgers yet.
-        desk: writer of the log.
+        connection: connection of a transaction that waits for the disk when it ends. It has locked no ledgers yet.
+        desk: object that checks the rows against the log and writes the entries of the log.
         requests: the commits.
         now: present time in seconds since 1970.
 

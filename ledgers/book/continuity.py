@@ -203,8 +203,8 @@ class Continuity:
 
         Args:
             sentence: the reason.
-            size: number of entries of the head, if the log only has too few of them. The block ends once the log has as
-                many entries. None if the log has other entries: only `accept` ends the block.
+            size: number of entries of the witness's head, if the log has fewer and does not contradict them. The block
+                then ends once the log has as many. None if the log has other entries; then only `accept` ends it.
         """
         with self._lock:
             if size is None:
