@@ -108,8 +108,8 @@ class _BlockWeights:
     def of_signed_blocks(self, precision: int) -> IntegerBounds:
         """Return bounds on the weight of each block −B, …, B, in units of 2^−precision.
 
-        Block 0 is the integer 0, of weight 1. Block b > 0 has the t integers from 1 + (b − 1)t on, or fewer if it is
-        the last one. Its weight is
+        B is `blocks` and t is `width`. Block 0 is the integer 0, of weight 1. Block b > 0 has the t integers from
+        1 + (b − 1)t on, or fewer if it is the last one. Its weight is
 
             e^(−α) · e^(−α(b − 1)t) · Σ_a e^(−αa),
 
@@ -124,6 +124,7 @@ class _BlockWeights:
         decay_factor = decay(Decimal(self.decay_rate), precision)
         block_decay = decay(exact_product(self.decay_rate, self.width), precision)
         starts = powers(block_decay, self.blocks, precision)  # e^(−α(b − 1)t) for each b
+        # The terms e^(−αa) of the sums over a full block and over the last one.
         full_block = self.of_levels(self.width, precision)
         last_block = self.of_levels(self.last_width, precision)
 

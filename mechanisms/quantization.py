@@ -86,11 +86,12 @@ def _floor_and_fraction(sizes: Floats, levels: int) -> tuple[Integers, Words]:
     error = error + low_size * low_levels
     error = np.where(product < SMALLEST, 0.0, error)
 
-    # The sum of both fractional parts is modulo 2^64 units.
+    # Add both fractional parts as unsigned integers, in units of 2^−64. A negative error is added modulo 2^64.
     floor = np.floor(product)
     remainder = product - floor
     fraction = np.floor(np.ldexp(remainder, WORD)).astype(np.uint64)
-    correction = np.floor(np.ldexp(error, WORD)).astype(np.int64).view(np.uint64)
+    signed_correction = np.floor(np.ldexp(error, WORD)).astype(np.int64)
+    correction = signed_correction.view(np.uint64)
     is_below_integer = (remainder == 0.0) & (error < 0.0)  # the exact product is just below an integer
     return floor.astype(np.int64) - is_below_integer, fraction + correction
 

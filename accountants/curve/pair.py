@@ -162,9 +162,10 @@ class Pair:
         return max(profile.upper_log_deltas([epsilon, evaluated])[0] for profile in profiles)
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return a lower bound on log δ at an ε, which is at most the upper bound from the plateau.
+        """Return a lower bound on log δ at an ε, without the work that only the upper bound needs.
 
-        The bound may be smaller than necessary, for example if δ is far below every positive double.
+        It is also limited by `plateau`, an (ε₀, δ₀) guarantee that holds for every ε ≥ ε₀. It may be looser than the
+        bound of `log_delta_bounds`, for example if δ is far below every positive double.
 
         Args:
             epsilon: ε ≥ 0, in nats.

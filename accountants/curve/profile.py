@@ -171,11 +171,12 @@ class Profile(ABC):
         return [self.upper_log_delta(epsilon) for epsilon in epsilons]
 
     def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
-        """Return bounds on log δ at several ε, during a search that will need more evaluations.
+        """Return bounds on log δ at several ε, for a search that evaluates δ at many ε.
 
         Args:
             epsilons: ε ≥ 0, in nats.
-            lower: whether lower bounds are needed. Otherwise an interval may hold the upper bound twice.
+            lower: whether lower bounds are needed. Otherwise, if an upper bound costs less than both (`one_sided`), it
+                is returned in place of the lower bound too.
 
         Returns:
             One pair of bounds for each ε, in the same order.

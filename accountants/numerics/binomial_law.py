@@ -282,8 +282,9 @@ class Binomial:
     def _integration_end(self, n: FloatArray, k: FloatArray, method: _TailQuadrature) -> FloatArray:
         """Compute the upper limit V of the integral of e^{−g(v)} in `_ratio_by_quadrature`, the root of g(V) = `depth`.
 
-        For the odds o, g(v) is at least kv − (n − k) log(1 + o). So Newton's method starts beyond the root, and its
-        iterates decrease to the root because g is convex. The result exceeds the root by about 0.1 % at most.
+        The integrand is e^{−g(v)}. With the success probability p, q = 1 − p and the odds o = p/q, g(v) is at least
+        kv − (n − k) log(1 + o). So Newton's method starts beyond the root, and its iterates decrease to the root, as g
+        is convex. It ends when a step is below 0.1 % of V.
 
         Args:
             n: numbers of trials.

@@ -234,7 +234,7 @@ class CompoundSum:
         if cutoff is None:
             return LogInterval(-math.inf, chernoff)
         rule = cutoff.rule
-        shift = self._shift(rule.smoothing_std)
+        shift = self._choose_decrease(rule.smoothing_std)
         total = integrate_transform(self.law.nodes, self.count, saddle.tilt, rule, shift)
         log_slack = saddle.error + 32 * UNIT_ROUNDOFF  # the error of K, and of the logarithms below
 
@@ -270,21 +270,21 @@ class CompoundSum:
         return LogInterval(lower + log_scale, upper + log_scale).widen(8 * UNIT_ROUNDOFF)  # by the rounding of the sums
 
     def _shift(self, smoothing_std: float) -> float:
-        """Choose by how much the sum S is decreased for a lower bound on its mean positive part with added noise.
+        """Choose a constant c that is subtracted from the sum S, for a lower bound on E[S₊].
 
-        With Gaussian noise ξ the lower bound is E[(S + ξ − c)₊] − E[(ξ − c)₊]. It is valid for every c. The decrease c
-        is so large that the second term is small compared with the estimate of E[S₊].
+        With Gaussian noise ξ ~ N(0, τ²) the bound is E[(S + ξ − c)₊] − E[(ξ − c)₊]. It is valid for every c. The second
+        term is at most τ e^{−c²/(2τ²)}/√(2π). The c is so large that this is below 1 % of the estimate of E[S₊].
 
         Args:
             smoothing_std: standard deviation τ of ξ; 0 if there is none.
 
         Returns:
-            The decrease c, at least 0, in the unit of S.
+            The constant c, at least 0, in the unit of S.
         """
         if smoothing_std == 0.0:
             return 0.0
-        gap = max(math.log(smoothing_std) - self.log_estimate, 0.0)
-        return smoothing_std * math.sqrt(2.0 * gap + 8.0)
+        log_ratio = max(math.log(smoothing_std) - self.log_estimate, 0.0)
+        return smoothing_std * math.sqrt(2.0 * log_ratio + 8.0)  # c²/(2τ²) is log_ratio + 4, and e^−4/√(2π) < 1 %
 
     @cached_property
     def _tilted_pieces(self) -> TiltedPieces:

@@ -102,13 +102,13 @@ def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, 
     for last in range(steps.count, 0, -CHUNK):
         first = max(1, last - CHUNK + 1)
         least_contraction = steps.least_contraction(first, last)
-        rest = _negligible_rest(epsilon, least_contraction, steps.count)
-        are_terms_equal = rest is not None and last < first_stop and steps.one_sensitivity
-        if rest is not None and are_terms_equal and not worst:
-            sums.add_equal_terms(last - first + 1, rest)
+        distance_from_one = _negligible_rest(epsilon, least_contraction, steps.count)
+        are_terms_equal = distance_from_one is not None and last < first_stop and steps.one_sensitivity
+        if distance_from_one is not None and are_terms_equal and not worst:
+            sums.add_equal_terms(last - first + 1, distance_from_one)
             continue
-        sums.add_chunk(first, last, rest)
-        if sums.charge_negligible_steps(first):
+        sums.add_chunk(first, last, distance_from_one)
+        if sums.bound_negligible_steps(first):
             break
     chunks = steps.count // CHUNK
     # More than the roundings of the terms, and of the sum of all chunks.
@@ -129,31 +129,33 @@ class _BackwardPass:
     """
 
     def __init__(self, epsilon: float, steps: ShiftSequence, first_stop: int, worst: bool) -> None:
-        self._epsilon, self._steps, self._first_stop, self._worst = epsilon, steps, first_stop, worst
+        self._epsilon, self._steps, self._first_stop, self._takes_maximum = epsilon, steps, first_stop, worst
         self.total_lower = self.total_upper = self.inflow = -math.inf
         self.inflow_error = 0.0
         (value,), (error,) = theta_with_error(epsilon, np.asarray([steps.largest_sensitivity]))
         self._log_largest, self._largest_error = value, error
 
-    def add_equal_terms(self, length: int, rest: float) -> None:
-        """Add the terms A_j R_j of consecutive steps, which are equal up to a negligible error.
+    def add_equal_terms(self, length: int, distance_from_one: float) -> None:
+        """Add the terms A_j R_j of consecutive steps j, which are equal up to a negligible error.
 
-        The steps are before the first step that may be released, have equal divergences A_j, and have contraction
-        factors B_j that are negligibly close to 1. So all have the same sum R_j of effects on later releases.
+        A_j is the divergence from a use of the record at step j, and R_j the sum of its effects on later releases,
+        contracted by a factor B_k at each step k in between. None of these steps is released, all A_j are equal, and
+        all B_j are negligibly close to 1. So all R_j are equal too.
 
         Args:
             length: number of steps.
-            rest: largest 1 − B_j.
+            distance_from_one: largest 1 − B_j.
         """
         # |log(1 − x)| is at most 2x for a tiny x = 1 − B. This error is added for every step.
-        self.inflow_error += 2.0 * rest * length
+        self.inflow_error += 2.0 * distance_from_one * length
+        # `inflow` is the log of B R of the step after these ones, which is also R of each of them.
         log_sum_of_terms = self._log_largest + self.inflow + math.log(length)
         lower = log_sum_of_terms - self._largest_error - self.inflow_error
         upper = log_sum_of_terms + self._largest_error + self.inflow_error
         self.total_lower = _log_add(self.total_lower, lower)
         self.total_upper = _log_add(self.total_upper, upper)
 
-    def add_chunk(self, first: int, last: int, rest: float | None) -> None:
+    def add_chunk(self, first: int, last: int, distance_from_one: float | None) -> None:
         """Add the terms A_j R_j of consecutive steps j to the bounds on the sum of all terms.
 
         A_j is the divergence from a use of the record at step j, and R_j the sum of its contracted effects on releases.
@@ -162,12 +164,14 @@ class _BackwardPass:
         Args:
             first: the first step.
             last: the last step.
-            rest: largest 1 − B of the contraction factors B of these steps if it is negligible; None otherwise.
+            distance_from_one: largest 1 − B of the contraction factors B of these steps; None if not negligible.
         """
         sensitivity, contraction = self._steps.shifts(first, last)
         log_a, a_error = theta_of_many(self._epsilon, sensitivity)
         stops_before = first > self._first_stop
-        log_b, b_error = _factors(self._epsilon, contraction, rest, self._steps.count, stops_before=stops_before)
+        log_b, b_error = _factors(
+            self._epsilon, contraction, distance_from_one, self._steps.count, stops_before=stops_before
+        )
 
         # A step that may be released ends a product of factors. Without one, the chunk is a single block.
         log_r, r_error = np.empty_like(log_a), np.empty_like(log_a)
@@ -184,32 +188,32 @@ class _BackwardPass:
         self._join(log_a + log_r, a_error + r_error)
 
     def _join(self, log_terms: FloatArray, errors: FloatArray) -> None:
-        """Add terms to the bounds on the sum, or take their maximum.
+        """Add some terms to the bounds on the sum of all terms; or update those on the largest term, if it is wanted.
 
         Args:
-            log_terms: logarithms of the terms A_j R_j.
-            errors: bounds on their errors.
+            log_terms: logarithms of the terms.
+            errors: bounds on the absolute errors of these logarithms.
         """
         lower, upper = log_terms - errors, log_terms + errors
-        if self._worst:
+        if self._takes_maximum:
             self.total_lower = max(self.total_lower, float(lower.max()))
             self.total_upper = max(self.total_upper, float(upper.max()))
         else:
             self.total_lower = _log_add(self.total_lower, log_sum(lower))
             self.total_upper = _log_add(self.total_upper, log_sum(upper))
 
-    def charge_negligible_steps(self, first: int) -> bool:
+    def bound_negligible_steps(self, first: int) -> bool:
         """Add a bound on the terms of all steps before a given one to the upper bound, if these terms are negligible.
 
-        Before the first step that may be released, R_j, the sum of contracted effects on releases, does not increase
-        towards earlier steps. So each of these terms A_j R_j is at most the largest divergence A of all steps, times
-        B R of the given step, where B is its contraction factor.
+        The term of step j is A_j R_j, with the divergence A_j from a use of the record at step j. R_j is the sum of its
+        effects on releases, each contracted by the factors B of the steps in between. Before the first release, R_j
+        does not increase towards earlier steps. So these terms are at most the largest A times B R of the given step.
 
         Args:
             first: the given step, which was added last.
 
         Returns:
-            True if the earlier steps are negligible, so that the pass is complete.
+            True if the earlier steps are negligible, so that no further step has to be added.
         """
         if not 1 < first <= self._first_stop:
             return False
@@ -249,26 +253,27 @@ def _negligible_rest(epsilon: float, least_contraction: float, count: int) -> fl
 
 
 def _factors(
-    epsilon: float, contraction: FloatArray, rest: float | None, count: int, *, stops_before: bool
+    epsilon: float, contraction: FloatArray, distance_from_one: float | None, count: int, *, stops_before: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return the log contraction factors log B = log θ_ε(r_c) of a chunk of steps, with bounds on their errors.
 
     θ_ε(r) is the hockey-stick divergence of N(r, 1) from N(0, 1) at e^ε. If all factors are negligibly close to 1, they
-    count as 1. If all are negligibly close to 0, and these steps and the one before may be released, the largest one
-    replaces all: in the sum of effects on releases, R_j = 1 + B_{j+1} R_{j+1}, the second term then hardly matters.
+    count as 1. If all are negligibly close to 0, the largest one may replace all. This requires that these steps and
+    the one before may be released: the factors then only enter R_j = 1 + B_{j+1} R_{j+1}, the sum of the effects of a
+    step on releases, where the second term hardly matters.
 
     Args:
         epsilon: ε, in nats.
         contraction: contraction shifts r_c of the chunk, in standard deviations of the noise.
-        rest: largest 1 − B if it is negligible; None otherwise.
+        distance_from_one: largest 1 − B if it is negligible; None otherwise.
         count: number of steps of the run.
         stops_before: whether the step before the chunk may be released.
 
     Returns:
         log B of each step, at least `LEAST_LOG_FACTOR`, and a bound on its absolute error.
     """
-    if rest is not None:
-        return np.zeros(contraction.shape), np.full(contraction.shape, 2.0 * rest)
+    if distance_from_one is not None:
+        return np.zeros(contraction.shape), np.full(contraction.shape, 2.0 * distance_from_one)
 
     if stops_before:
         (largest,), (error,) = theta_with_error(epsilon, contraction.max(keepdims=True))

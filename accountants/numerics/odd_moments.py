@@ -107,6 +107,7 @@ def _extra_orders(c: float) -> int:
     Returns:
         The number of orders. It is smaller for larger c, where the error of the start shrinks faster.
     """
+    # Until order 28, the error of the start shrinks by the factors e^−22 at c = 1, e^−31 at c = 3 and e^−60 at c = 20.
     if c < 3:
         return 220
     return 80 if c < 20 else 24
@@ -176,7 +177,8 @@ def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
 
         e^{−2c(√N − √n)}.
 
-    The start N is chosen so that the error is negligible.
+    With √N = √n + d/c for the highest order n and d = `_DAMPED`, this is e^{−2d} = e^−40, so that the error is
+    negligible. N is at least n + `_LEAST_STEPS`, and at most the N of `_moments_backward`.
 
     Args:
         c: the number c > 1.
@@ -188,7 +190,6 @@ def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
     """
     orders = 2 * terms
 
-    # The start N of the recurrence.
     most_orders = 2 * _SERIES_TERMS + _extra_orders(c)
     damped_orders = math.ceil((math.sqrt(orders) + _DAMPED / c) ** 2)
     start = min(most_orders, max(damped_orders, orders + _LEAST_STEPS))

@@ -207,8 +207,8 @@ def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Inter
 def _log_error(log_integral: float, order: float, log_relative_error: float, log_left_out: float) -> float:
     """Return the log of a bound on the quadrature error of E[r^a] − 1, with the likelihood ratio r.
 
-    The integrand is r^a − 1 − a (r − 1). The rule errs in each of r^a, 1 and r by the same share of its mean. The mean
-    E[r^a] is at least the other two, which are 1. The factor 2 + 2a therefore covers the errors of all terms.
+    The integrand is r^a − 1 − a (r − 1). The errors of the rule for r^a, 1 and r are at most the same relative error
+    times their means E[r^a], 1 and 1. As E[r^a] ≥ 1, the four terms err by at most (2 + 2a) E[r^a] times it.
 
     Args:
         log_integral: log of the integral E[r^a] − 1.
@@ -219,8 +219,9 @@ def _log_error(log_integral: float, order: float, log_relative_error: float, log
     Returns:
         The log of the bound on the absolute error.
     """
-    log_error = _log_one_more(log_integral) + math.log(2.0 + 2.0 * order) + log_relative_error
-    return log_error + _log_one_more(log_left_out - log_error)
+    log_moment = _log_one_more(log_integral)  # of E[r^a]
+    log_error = log_moment + math.log(2.0 + 2.0 * order) + log_relative_error
+    return log_error + _log_one_more(log_left_out - log_error)  # the log of the sum of both errors
 
 
 def _divergence_around(log_integral: float, order: float, *, rounding: float, log_error: float) -> Interval:
@@ -355,7 +356,7 @@ def laplace_renyi(*, order: float, shift: float) -> Interval:
     if growth_exponent > _LARGE_EXPONENT:
         decaying_share = (a - 1.0) / a * math.exp(-growth_exponent - decay_exponent)
         log_moment = math.log(growth_weight) + growth_exponent + math.log1p(decaying_share)
-        error = 16 * UNIT_ROUNDOFF * (1.0 + growth_exponent)  # of the sum of the logarithms
+        error = 16 * UNIT_ROUNDOFF * (1.0 + growth_exponent)  # more than the roundings of the three summands
         return Interval((log_moment - error) / (a - 1.0), (log_moment + error) / (a - 1.0))
 
     # E[r^a] − 1, as the increase of the first term from s = 0 minus the decrease of the second one.

@@ -77,7 +77,7 @@ class TiltedPieces(NamedTuple):
         The bound increases in t. It is Σ m (1 − |φ_piece(t)|), summed over the tilted masses m. With y = tℓ/2 and
         a = λℓ/2, the tilted piece of length ℓ has
 
-            |φ_piece(t)|² = (a/sinh a)² (sinh²a + sin²y)/(a² + y²).
+            |φ_piece(t)|² = a² (1 + (sin y/sinh a)²)/(a² + y²).
 
         This decreases on 0 ≤ y ≤ π, and is at most (a coth a)²/(a² + y²), which decreases and replaces it for y ≥ π.
 
@@ -92,9 +92,9 @@ class TiltedPieces(NamedTuple):
         bound_beyond_pi = a / np.tanh(a) / np.hypot(a, np.maximum(y, math.pi))
         # Beyond a = 300, where sinh would overflow soon, the ratio is negligible.
         sine_ratio = np.sin(np.minimum(y, math.pi)) / np.sinh(np.minimum(a, 300.0))
-        exact = a * np.sqrt((1.0 + sine_ratio * sine_ratio) / (a * a + y * y))
+        modulus_below_pi = a * np.sqrt((1.0 + sine_ratio * sine_ratio) / (a * a + y * y))
         # The maximum keeps the bound monotone at y = π.
-        bound = np.where(y < math.pi, np.maximum(exact, bound_beyond_pi), bound_beyond_pi)
+        bound = np.where(y < math.pi, np.maximum(modulus_below_pi, bound_beyond_pi), bound_beyond_pi)
         # A larger |φ_piece| lowers the result. The factor exceeds the rounding error.
         modulus = bound * (1.0 + 1e-12)
         return float(self.masses @ (1.0 - np.minimum(modulus, 1.0)))

@@ -49,10 +49,10 @@ class PiecewiseTails:
 
     @cached_property
     def log_slopes(self) -> FloatArray:
-        """Logarithms of −dD/dα, one for each interval between neighbouring points.
+        """Logarithms of the slopes −dD/dα of the profile δ = D(α), α = e^ε, one for each interval between points.
 
-        A profile has D(0) = 1 and is convex. So D is nowhere steeper than the line from (0, 1) to the right end of the
-        interval, which limits rounding errors.
+        D(0) = 1 and D is convex. So −dD/dα is at most the slope of the line from (0, 1) to the right end of the
+        interval. A slope that is larger because of rounding is replaced by that one.
         """
         log_falls = log_difference(self.log_value[:-1], self.log_value[1:])
         log_runs = log_difference(self.epsilon[1:], self.epsilon[:-1])

@@ -87,9 +87,9 @@ class PowerProfile(Profile):
 
         Every mechanism satisfies this, because the hockey-stick divergence E_γ is at least 1 − γ. f is convex, so it
         suffices that its tangent through the point (0, 1) falls no faster than 1 − γ. The tangent touches f where
-        f − γ f′ = 1.
+        f − γ f′ = P(L > ε) is 1, and has the slope −(1 − f)/γ.
         """
-        log_touching_point = self._find_first_at_most_one(self._log_p)
+        log_touching_point = self._find_first_at_most_one(self._log_p)  # log γ
         if log_touching_point >= 0.0:
             return True
         log_f = self._log_f(np.asarray(log_touching_point))

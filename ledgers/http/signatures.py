@@ -96,7 +96,7 @@ class Signatures:
     def __init__(self) -> None:
         self._keys: Keys | None = None
         self._signing: SigningKey | None = None
-        self._looked = 0.0
+        self._read_at = 0.0
         self._kept: OrderedDict[bytes, str] = OrderedDict()
         self._log = structlog.get_logger()
 
@@ -108,7 +108,7 @@ class Signatures:
         """
         self._keys = keys
         self._signing = None
-        self._looked = 0.0
+        self._read_at = 0.0
 
     async def of(
         self, kind: str, name: str, engine: str, request: bytes, answer: bytes, digest: str | None = None
@@ -133,7 +133,7 @@ class Signatures:
 
         # With a key that was read shortly before, use the cached signature, or sign a short request at once.
         signing = self._signing
-        is_fresh = time.monotonic() - self._looked < FRESH
+        is_fresh = time.monotonic() - self._read_at < FRESH
         if signing is not None and is_fresh:
             signature = self._kept.get(unsigned.cache_key(signing))
             if signature is not None:
@@ -158,8 +158,9 @@ class Signatures:
             KeysUnusable: the keys cannot be used.
             OSError: the folder cannot be read.
         """
-        self._signing, self._looked = keys().signing, time.monotonic()
-        return self._signing
+        signing = keys().signing
+        self._signing, self._read_at = signing, time.monotonic()
+        return signing
 
     def _sign(self, signing_key: Callable[[], SigningKey], unsigned: _UnsignedAnswer) -> str | None:
         """Sign an answer, and cache the signature. If the cache has more than `KEPT` signatures, drop the oldest.

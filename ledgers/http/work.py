@@ -64,8 +64,10 @@ def ledger_answer(ledgers: Ledgers, tenant: str, identifier: str) -> answers.Led
     Raises:
         NotFound: this tenant has no such ledger.
     """
+    # The promise has the conditions, the privacy curve and the certificate of the ledger's plan.
     row, state, promise = ledgers.promise(tenant, identifier)
-    warnings = collisions(ledgers.book.colliding(row.id))
+    other_ledgers = ledgers.book.colliding(row.id)
+    warnings = collisions(other_ledgers)
     return answers.answer(row, state, promise, (*warnings, *ledgers.warnings))
 
 

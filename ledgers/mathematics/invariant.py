@@ -194,11 +194,11 @@ def largest(state: LedgerState, kind: str) -> Slot:
 
 
 def _excess(state: LedgerState, pair: Pair, log_allowed: float) -> float:
-    """Return by how much a ledger exceeds its target. At most 0 certifies that it does not.
+    """Return by how much a ledger (a privacy budget) exceeds its target. At most 0 proves that it does not.
 
     Args:
         state: the ledger.
-        pair: dominating pair of everything that the ledger allows: all planned runs and full slots.
+        pair: dominating pair of the composition of all planned runs and of its slots (budgets for other runs).
         log_allowed: log of the δ that this pair may have at the target's ε*.
 
     Returns:
@@ -383,10 +383,10 @@ def _log_allowed(state: LedgerState) -> float:
 
 
 def _with_added(log_delta: float, state: LedgerState) -> float:
-    """Return an upper bound on log δ of a whole ledger, with the δ that its slots (budgets) may add.
+    """Return an upper bound on log δ of a whole ledger: its mechanisms, and the δ that its slots (budgets) may add.
 
     Args:
-        log_delta: log δ of the composed mechanisms at the target's ε. It was certified that the sum is at most δ*.
+        log_delta: log δ of the composed mechanisms at the target's ε*. With the added δ it is known to be at most δ*.
         state: the ledger.
 
     Returns:

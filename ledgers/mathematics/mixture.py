@@ -65,15 +65,15 @@ def may_go_on(slot: Slot, parts: Amounts) -> bool:
 
 
 def _log_terms(slot: Slot, spent: Amounts) -> list[float]:
-    """Return the logarithms of the coefficients in the bound on the privacy profile that a Rényi budget has left.
+    """Return the log coefficients in a bound on δ(ε) of everything that a budget in Rényi divergences still allows.
 
-    The coefficient of order a is
+    The bound is a sum of powers of e^ε over the Rényi orders a. The coefficient of order a is
 
         w_a C(a) e^{(a−1)(B_a − S_a)},   C(a) = (a − 1)^{a−1}/a^a.
 
     Args:
-        slot: the Rényi slot with its weights w_a, which are equal if none are given, and its budgets B_a.
-        spent: charges S_a, by the name of each order.
+        slot: the budget, with a largest divergence B_a and a weight w_a of each order; equal weights if none are given.
+        spent: sum S_a of the charged divergences, by the name of each order.
 
     Returns:
         One natural logarithm for each order.

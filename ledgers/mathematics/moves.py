@@ -134,9 +134,11 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
 def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "expired"] = "cancelled") -> LedgerState:
     """End a reservation, so that its uncommitted runs are free again, and return the new state.
 
-    Runs of the plan return to it. If some were committed, they return as credit: paid runs that can be reserved again.
-    If a slot (a budget for unplanned runs) was charged for each run, the amounts of these runs return. If it was
-    charged for all runs together, the charge returns before the first commit; later, these runs become credit.
+    - Runs of the plan can be reserved again. If some runs of the reservation were committed, the others are a credit,
+      that is, runs that are paid.
+    - A slot is a budget for unplanned runs. If it was charged for each run, it gets back the amounts of these runs.
+    - If it was charged for all runs together, it gets back the charge before the first commit. After it, these runs are
+      a credit.
 
     Args:
         state: the ledger before the end of the reservation.

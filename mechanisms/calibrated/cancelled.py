@@ -60,8 +60,8 @@ class CancelledRelease(Release):
     def on_grid(self, step: float, *, dimension: int, rounding: Rounding = "towards-zero") -> GridCancelledRelease:
         """Return the same releases on a grid of integers, with discrete Gaussian noise.
 
-        The clipping and the ratio of the noise to the norm bound are the same. The answer's guarantee is not carried
-        over; `left_open` of the result says which guarantee holds instead.
+        The clipping is the same, and so is the ratio of the noise to the norm bound. The calibrated guarantee (ε, δ) is
+        for continuous noise, so the result has none. Its `left_open` states the guarantee that is proved instead.
 
         Args:
             step: distance of grid points in the unit of a contribution, a power of two.

@@ -337,7 +337,7 @@ def _gaussian_release(
     step_noise_stds: tuple[float, ...] | None = None,
     most_contributions: int | None = None,
 ) -> GaussianRelease:
-    """Build a release with at least the noise of the answer, and enough for the bound and weight after their rounding.
+    """Build a release with the noise of an answer, and at least the noise multiplier times the largest weighted norm.
 
     Args:
         answer: the answer of a calibrator, which has found the noise for a target (ε, δ).
@@ -348,7 +348,7 @@ def _gaussian_release(
         most_contributions: largest number of contributions of a release; None for no limit.
 
     Returns:
-        The release (a mechanism with its guarantee). Its noise is rounded up, except that of single steps.
+        The release, a mechanism with its guarantee.
     """
     parameters = answer.parameters
     multiplier = Fraction(answer.number(f"{parameters}/noise_multiplier"))

@@ -214,11 +214,14 @@ def work_of(problem: SimulatedProblem, run: LocalSgdRun) -> Work:
     # ten vectors of the size of a model.
     steps = float(run.rounds * run.local_steps)
     step_operations = batch_entries + participants * (2.0 * records + 10.0 * dimension)
+    # About two numbers per record and two per coordinate of a model, for all local steps of a round.
     random_numbers = run.local_steps * participants * (2.0 * records + 2.0 * dimension)
+    all_records = problem.clients * records
+    doubles = all_records + 2.0 * batch_entries + random_numbers  # about two copies of the batch
     return Work(
-        operations=problem.clients * records + steps * step_operations,
+        operations=all_records + steps * step_operations,
         calls=NUMPY_CALLS * steps,
-        bytes=8.0 * (problem.clients * records + 2.0 * batch_entries + random_numbers),  # doubles have 8 bytes
+        bytes=8.0 * doubles,
     )
 
 

@@ -313,12 +313,14 @@ def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
     if reporting.needs_record_gradients:
         gradient_factor, copies = 1.5, 3.0
 
-    entries = float(participants) * batch_records * (dimension + 4.0)
+    # Array entries of the batches of one round: the features and about four further values of each record.
+    batch_entries = float(participants) * batch_records * (dimension + 4.0)
+    # Array entries for draws and noise: about two per random number, and six vectors of the size of a model.
     draw_operations = participants * (2.0 * random_numbers + 6.0 * dimension)
     doubles_per_round = participants * (2.0 * random_numbers + batch_records + 2.0 * dimension)
-    doubles = all_records + (copies + 1.0) * entries + chunk_rounds(problem, reporting) * doubles_per_round
+    doubles = all_records + (copies + 1.0) * batch_entries + chunk_rounds(problem, reporting) * doubles_per_round
     return Work(
-        operations=all_records + reporting.rounds * (gradient_factor * entries + draw_operations),
+        operations=all_records + reporting.rounds * (gradient_factor * batch_entries + draw_operations),
         calls=float(NUMPY_CALLS) * reporting.rounds,
         bytes=8.0 * doubles,
     )

@@ -17,7 +17,7 @@ from epsilond.mechanisms.quantization import quantized_messages
 from epsilond.mechanisms.randomness import seeded
 from epsilond.simulators.audits.integer_draws import integer_draws
 from epsilond.simulators.audits.noise import IntegerNoise
-from epsilond.simulators.audits.worlds import FIRST, SIGNIFICANT, Attack, Floats
+from epsilond.simulators.audits.worlds import FIRST, LOSS_DECIMALS, Attack, Floats
 
 UPDATE = Quantity(description="one of the two updates, with ℓ2 norm at most 1, as a list of its coordinates")
 MOST_COORDINATES = 1000
@@ -121,7 +121,7 @@ class Message:
             world: the update that is sent, FIRST or SECOND.
 
         Returns:
-            The statistics, (count,), rounded to `SIGNIFICANT` decimals; a larger one is evidence for the first update.
+            The statistics, (count,), rounded to `LOSS_DECIMALS` digits; a larger one is evidence for the first update.
         """
         update = self.spec.first if world == FIRST else self.spec.second
         messages = None
@@ -136,7 +136,7 @@ class Message:
             coordinates = self._draw_coordinate(generator, count, value) if messages is None else messages[:, index]
             log_first += self._log_probability(coordinates, self.spec.first[index])
             log_second += self._log_probability(coordinates, self.spec.second[index])
-        return np.asarray(np.round(log_first - log_second, SIGNIFICANT))
+        return np.asarray(np.round(log_first - log_second, LOSS_DECIMALS))
 
     def _draw_messages(self, generator: np.random.Generator, count: int, update: tuple[float, ...]) -> Floats:
         """Draw messages with the quantiser and the exact sampler that clients run.

@@ -38,11 +38,13 @@ class ShuffledReports:
         return 1.5 * self.clients * max(self.report.work, 1.0)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Draw shuffled reports, and return their log densities relative to the data set SECOND.
+        """Draw shuffled reports, and return the log of their density divided by the density on the data set SECOND.
+
+        FIRST and SECOND are the indices 0 and 1 of the two data sets, which differ in the record of one client.
 
         Args:
             generator: source of randomness.
-            world: index of the data set of each run, on which its reports are drawn.
+            world: FIRST or SECOND for each run, the data set on which its reports are drawn.
 
         Returns:
             The log densities on FIRST and on SECOND, (2, runs). They are 0 and −∞ for an output that is impossible on

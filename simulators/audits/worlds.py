@@ -24,7 +24,7 @@ FIRST, SECOND, ABSENT = 0, 1, 2
 """Indices of the data sets, which are called worlds: two neighbours, and the data set without the victim."""
 PARTICIPANT_SEEN = frozenset({"server"})
 """Observers who see which clients participate, because they receive their messages."""
-SIGNIFICANT = 9
+LOSS_DECIMALS = 9
 """Decimals of a loss that are kept, so that equal outputs have equal losses in any order of summation."""
 
 
@@ -125,20 +125,20 @@ class LogLikelihoodRatio:
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
         """Run the mechanism several times on one data set, and return the privacy losses of the outputs.
 
-        The privacy loss of an output is log P(output on FIRST) − log P(output on SECOND). It is exact up to the
-        rounding to nine decimals.
+        FIRST and SECOND are the indices 0 and 1 of two neighbouring data sets. The privacy loss of an output is
+        log P(output on FIRST) − log P(output on SECOND), rounded to nine decimals.
 
         Args:
             generator: source of randomness.
             count: number of outputs, at least 0.
-            world: index of the data set on which the mechanism runs, FIRST or SECOND.
+            world: FIRST or SECOND, the data set on which the mechanism runs.
 
         Returns:
             The privacy losses, (count,).
         """
         logs = self.mechanism.draw(generator, np.full(count, world, dtype=np.int64))
         # Rounded, so that equal outputs have equal losses in any order of summation.
-        return np.asarray(np.round(logs[FIRST] - logs[SECOND], SIGNIFICANT))
+        return np.asarray(np.round(logs[FIRST] - logs[SECOND], LOSS_DECIMALS))
 
 
 def mix_log_densities(weight: float, included: Floats, otherwise: Floats) -> Floats:

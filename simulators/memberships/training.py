@@ -75,11 +75,11 @@ class CanaryTraining:
     canaries: Annotated[int, CANARIES] = 1
 
     def check(self) -> None:
-        """Check that the canaries fit the problem, and that only clients take local steps.
+        """Check that the canaries, members whose presence an attacker guesses, fit the learning problem.
 
         Raises:
-            InvalidInput: records take local steps, models of the problem must be projected, or there are too many
-                canaries for the problem or for one round.
+            InvalidInput: the members are records, but take several local steps; the problem restricts its models to a
+                ball; there are too many canaries for the data or for the coordinates; or a round is too large.
         """
         if self.unit == "record" and self.local_steps != 1:
             raise InvalidInput.at("/local_steps", "are those of clients", allowed="= 1")

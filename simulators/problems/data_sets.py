@@ -174,12 +174,13 @@ def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
     generator = np.random.default_rng(np.random.SeedSequence(spec.seed))
     records = _split_records(spec, labels, generator)
     sizes = _DATA_SETS[spec.data_set]
-    loss = spec.loss or sizes.losses[0]
+    default_loss = sizes.losses[0]
+    loss = spec.loss or default_loss
     targets = labels
     if loss == "logistic":
         targets = np.where(labels % 2 == 1, 1.0, -1.0)
 
-    # Shuffle each client's records, so that the held-out ones are a random subset.
+    # Shuffle each client's row of records, so that the first `tested` ones, which are held out, are a random subset.
     if spec.tested:
         records = generator.permuted(records, axis=1)
     test, training = records[:, : spec.tested].reshape(-1), records[:, spec.tested :]

@@ -64,14 +64,14 @@ class PersonalizedDigits:
     seed: Annotated[int, SEED] = 0
 
     def check(self) -> None:
-        """Check that every client has records to train on and to test on.
+        """Check that every client has records to train on (`dealt` minus `tested`) and to test on (`tested`).
 
         Raises:
             InvalidInput: a client has fewer than `LEAST_RECORDS` records, or none of them is held out.
         """
-        most = RECORDS // LEAST_RECORDS
-        if self.clients > most:
-            raise InvalidInput.at("/clients", "leave too few records to each", allowed=f"≤ {most}")
+        most_clients = RECORDS // LEAST_RECORDS
+        if self.clients > most_clients:
+            raise InvalidInput.at("/clients", "leave too few records to each", allowed=f"≤ {most_clients}")
         if not 1 <= self.tested < self.dealt:
             raise InvalidInput.at("/held_out", f"is less than one of a client's {self.dealt} records")
 

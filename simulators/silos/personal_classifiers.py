@@ -242,7 +242,9 @@ class _ClassifierRuns:
         """Train the shared and the personal models of all runs for one round.
 
         The mean gradient of a user's batch is XᵀR/b, with the features X and residuals R of its b records. Its norm
-        follows from R and the inner products XXᵀ, without the gradient itself.
+        follows from R and the inner products XXᵀ, without the gradient itself:
+
+            ‖XᵀR‖² = the sum of the entries of R times those of (XXᵀ)R.
 
         Args:
             participation: users and batches of the round.
@@ -255,23 +257,23 @@ class _ClassifierRuns:
         features = self._users.training.features[rows.ravel()]
         targets = self._users.training.targets[rows.ravel()] - np.float32(self._training.target_offset)
 
-        # Residuals of the sum of both models, and the norm of each user's gradient.
+        # Residuals of the shared model, to which the loop adds the personal scores; the norm of each user's gradient.
         residuals = self._shared_scores(features) - np.tile(targets, self._steps)
         norms = np.empty((len(rows), self._steps), dtype=np.float32)
-        by_user = residuals.reshape(len(rows), size, -1)
-        for own, norm, user, offset in zip(by_user, norms, participation.users, offsets, strict=True):
+        by_user = residuals.reshape(len(rows), size, -1)  # a view of the same numbers
+        for user_residuals, norm, user, offset in zip(by_user, norms, participation.users, offsets, strict=True):
             batch = slice(offset, offset + size)
             products_of_user, _ = self._users.products[user]
             products = products_of_user[batch]
             if self._has_personal:
-                np.subtract(
-                    own, self._negative_personal_scores(user, products), out=own
-                )  # changes `residuals` in place
+                # The result is written to `residuals` too.
+                np.subtract(user_residuals, self._negative_personal_scores(user, products), out=user_residuals)
                 first_row = bounds[user] + offset
-                self._residuals[first_row : first_row + size] += own
-            # The squared norm of XᵀR is the sum of the entries of R times XXᵀR; rounding may make it negative.
-            squares = np.sum((products[:, batch] @ own) * own, axis=0)
-            norm[:] = np.sqrt(np.maximum(squares.reshape(self._steps, -1).sum(axis=1), 0.0)) / size
+                self._residuals[first_row : first_row + size] += user_residuals
+            products_of_batch = products[:, batch]
+            squares_by_column = np.sum((products_of_batch @ user_residuals) * user_residuals, axis=0)
+            squared_norms = squares_by_column.reshape(self._steps, -1).sum(axis=1)  # over the classes
+            norm[:] = np.sqrt(np.maximum(squared_norms, 0.0)) / size  # rounding may make a square negative
         if self._has_shared:
             self._step_shared(features, by_user, norms, generator)
 
@@ -293,7 +295,8 @@ class _ClassifierRuns:
         # Clip each user's gradient, and divide by the number of records in the round.
         divisors = np.maximum(1.0, norms / np.float32(training.clipping_norm))
         scales = 1.0 / (divisors * np.float32(size * users))
-        residuals *= np.repeat(scales, self._classes, axis=1)[:, None, :]
+        scale_of_column = np.repeat(scales, self._classes, axis=1)  # columns are step sizes times classes
+        residuals *= scale_of_column[:, None, :]
         flat = residuals.reshape(-1, width)
         if isinstance(features, np.ndarray):
             self._learned -= (features.T @ flat) * self._shared_steps
@@ -302,7 +305,8 @@ class _ClassifierRuns:
             columns: Any = features
             self._learned[words] -= (columns[:, words].T @ flat) * self._shared_steps
 
-        # Noise of the mean of the users' gradients. `_shared_scores` multiplies its sum by the step sizes.
+        # Noise of the mean of the users' gradients. All step sizes share it, so only its sum over rounds is kept, which
+        # `_shared_scores` multiplies by each step size.
         noise = generator.standard_normal(self._noise.shape, dtype=np.float32)
         noise_std = np.float32(training.noise_multiplier * training.clipping_norm / users)
         self._noise += noise * noise_std

@@ -83,7 +83,7 @@ def test_a1_the_alias_only_adds_and_stays_within_its_bound() -> None:
         for period in (2.0, 4.0, 6.0):
             aliased = by_contour([step], epsilon, tilt=tilt, period=period, count=math.ceil(17.5 * period), spacing=0.1)
             assert truth < aliased
-            assert aliased - truth <= mp.exp(near.chernoff.log_excess(tilt, period, epsilon))
+            assert aliased - truth <= mp.exp(near.chernoff.log_alias_bound(tilt, period, epsilon))
 
 
 def test_a1_the_bound_is_taken_at_the_epsilon_that_is_asked() -> None:
@@ -96,7 +96,7 @@ def test_a1_the_bound_is_taken_at_the_epsilon_that_is_asked() -> None:
         assert fresh.lower <= kept.upper
     # Far below the centre the alias grows faster than e^{λ(ε₀ − ε)}, and the enclosure says so.
     period, tilt = 2.0 * math.pi / near.line.spacing, near.line.tilt
-    there, here = (near.chernoff.log_excess(tilt, period, epsilon) for epsilon in (6.0 - 3.0 * width, 6.0))
+    there, here = (near.chernoff.log_alias_bound(tilt, period, epsilon) for epsilon in (6.0 - 3.0 * width, 6.0))
     assert there - here > tilt * 3.0 * width
 
 

@@ -75,15 +75,19 @@ class ChernoffBounds(NamedTuple):
         bounds = self.log_bounds - self.tilts * epsilon + rounding
         return min(float(bounds.min()), 0.0)
 
-    def log_excess(self, tilt: float, period: float, epsilon: float) -> float:
+    def log_alias_bound(self, tilt: float, period: float, epsilon: float) -> float:
         """Bound the aliasing error of the trapezoidal rule for δ(ε) from above, as a logarithm.
 
-        The rule has a period A in ε. Its aliasing error, and Chernoff's bound on the terms of this error, are
+        The rule has a period A in ε, and its nodes have the real part l. Its aliasing error is
 
-            Σ_{m≠0} e^{lmA} δ(ε + mA),   δ(ε + mA) ≤ e^{b(μ) − μ(ε + mA)}.
+            Σ_{m≠0} e^{lmA} δ(ε + mA),   δ(ε + mA) ≤ e^{b(μ) − μ(ε + mA)},
 
-        The terms with m > 0 are thus below a geometric series for any μ > l, and those with m < 0 for any μ < l. Each
-        of the two sums is at most e^{b(μ) − με}/(e^{|μ−l|A} − 1), for the best μ on its side.
+        where Chernoff's bound with e^{b(μ)} holds for every exponent μ ≥ 0. So the terms with m > 0 are below a
+        geometric series for any μ > l, and those with m < 0 for any μ < l. The sum on either side is at most
+
+            e^{b(μ) − με}/(e^{|μ−l|A} − 1).
+
+        The best of the stored exponents μ (`tilts`) on this side is used.
 
         Args:
             tilt: real part l of the line of integration.

@@ -186,8 +186,9 @@ class LaplaceSteps(ClosedForm):
         Returns:
             A bound on the absolute error of K.
         """
-        # The first term covers the roundings of the terms of K, and of l + ½, as the derivative of K is at most T s for
-        # the shift s. The second one covers the roundings of K itself.
+        # The first term covers the roundings of the summands of K, each at most about T s (1.5 + l) for the shift s. It
+        # also covers the rounding of l + ½, because K changes by at most T s per unit of l. The second term covers the
+        # roundings of K itself.
         return UNIT_ROUNDOFF * (32.0 * self.count * self.shift * (1.5 + tilt) + 4.0 * abs(cumulant))
 
     def upper_cumulant(self, tilt: float) -> float:
@@ -224,8 +225,8 @@ class LaplaceSteps(ClosedForm):
         quarter_turn = 0.5 * math.pi / s
         far_bound = (1.0 + 0.5 / np.maximum(frequencies, quarter_turn)) / (1.0 + f)
 
-        # The second bound, in which 1 − ρ = (1 − ρ²)/(1 + ρ) does not cancel. From xs = 350 on, the ratio is so small
-        # that the bound is 1 after rounding, and a larger cosh could overflow.
+        # The second bound, with 1 − ρ = (1 − ρ²)/(1 + ρ), which does not cancel. `sine_ratio` is sin(ts)/cosh(xs). From
+        # xs = 350 on it is so small that the bound is 1 after rounding, and a larger cosh could overflow.
         sine_ratio = np.sin(np.minimum(s * frequencies, 0.5 * math.pi)) / math.cosh(min(s * x, 350.0))
         rho = np.sqrt((1.0 - sine_ratio) * (1.0 + sine_ratio))
         one_minus_rho = sine_ratio * sine_ratio / (1.0 + rho)

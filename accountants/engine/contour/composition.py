@@ -270,8 +270,8 @@ def _log_size_at(integrand: Integrand, epsilon: float) -> float:
 def _find_root(parts: list[Part], equation: _Equation, least: float, widest: float) -> tuple[float, Integrand]:
     """Find the ε that solves an equation such as log δ(ε) = log_delta.
 
-    Each integrand is accurate near one ε (its centre) and gives the next ε. The search ends when two successive ε and
-    their log δ are close.
+    Each integrand is accurate near one ε, its centre, and is solved for the next ε. The search starts from the
+    saddle-point approximation. It ends when two successive ε and their log δ are close.
 
     Args:
         parts: parts of the composition. Each is the total loss of some of its steps.
@@ -286,8 +286,8 @@ def _find_root(parts: list[Part], equation: _Equation, least: float, widest: flo
         ContourRefused: the search does not converge after `_MOST_LINES` integrands.
     """
     log_delta = find_saddle(parts, equation.target).log_delta
-    first_saddle = find_saddle(trim_parts(parts, log_delta), equation.target)
-    root = max(first_saddle.epsilon, least)  # estimate by the saddle-point approximation
+    first_saddle = find_saddle(trim_parts(parts, log_delta), equation.target)  # without improbable noise
+    root = max(first_saddle.epsilon, least)
     for _ in range(_MOST_LINES):
         centre = root
         integrand, saddle = build_integrand(parts, centre, log_delta, widest)

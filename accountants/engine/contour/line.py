@@ -74,10 +74,9 @@ class Integrand:
         Args:
             parts: parts of the composition, from which improbable noise is left out (`trim_parts`).
             line: tilt l and frequencies t of the points z = l + it.
-            chernoff: bounds on δ(ε) at other tilts. They bound the alias, the error of the trapezoidal rule by its
-                period.
-            truncation: bound on the part of the integral beyond the line's frequencies, in units of e^{K(l) − lε},
-                where K is the cumulant of the total privacy loss.
+            chernoff: Chernoff bounds on δ(ε), from which the aliasing error of the trapezoidal rule is bounded.
+            truncation: bound on the part of the integral beyond the line's frequencies, divided by e^{K(l) − lε}. K(l)
+                is log E[e^{lS}] of the total privacy loss S.
 
         Returns:
             The terms of the trapezoidal rule, and the error bounds, from which δ is enclosed at any ε.
@@ -112,10 +111,10 @@ class Integrand:
         return self.values.cumulant - self.line.tilt * epsilon
 
     def _trapezoidal_sums(self, epsilon: float) -> tuple[float, float, float]:
-        """Return δ(ε) and dδ/dε by the trapezoidal rule, and a bound on the error of δ(ε).
+        """Return δ(ε) and dδ/dε by the trapezoidal rule, and a bound on the error of δ(ε) without the aliasing error.
 
-        All three are in units of e^{K(l) − lε}, with the tilt l of the line and the cumulant K of the total loss. The
-        bound does not include the alias, the error of the rule by its period.
+        All three are divided by e^{K(l) − lε}, where l is the real part of the nodes of the rule, and K(l) is
+        log E[e^{lS}] of the total loss S.
 
         Args:
             epsilon: ε in nats, of any sign.
@@ -123,6 +122,7 @@ class Integrand:
         Returns:
             δ(ε), its derivative in ε, and the bound on the error of δ(ε).
         """
+        # The terms a_k are for a loss that is centred at c, so they are rotated by the angle t_k (c − ε).
         offset, frequencies = self.values.centre - epsilon, self.line.frequencies
         rotated_terms = self.terms * np.exp(1j * offset * frequencies)
         value = float(rotated_terms.real.sum())
@@ -186,8 +186,8 @@ class Integrand:
             The upper bound in units of e^{K(l) − lε}, at least 0.
         """
         period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded down: safe
-        log_excess = self.chernoff.log_excess(self.line.tilt, period, epsilon)
-        log_alias = log_excess - self.log_scale(epsilon) + self._scale_error(epsilon)
+        log_alias_bound = self.chernoff.log_alias_bound(self.line.tilt, period, epsilon)
+        log_alias = log_alias_bound - self.log_scale(epsilon) + self._scale_error(epsilon)
         # The factor covers roundings, and the limit prevents an overflow.
         return 1.001 * math.exp(min(log_alias, 600.0))
 
@@ -297,12 +297,13 @@ def build_integrand_at(
 ) -> Integrand:
     """Evaluate the integrand of δ(ε) on the vertical line through a given saddle point.
 
-    The spacing of the frequencies follows from the allowed alias, the error of the trapezoidal rule by its period. The
-    number of frequencies follows from the decay of the integrand.
+    The integral is computed by the trapezoidal rule. The spacing of its frequencies follows from the aliasing error
+    that is allowed, and their number from the decay of the integrand.
 
     Args:
         parts: parts of the composition, with improbable noise left out.
-        saddle: any saddle point, a minimum on the real axis. The line needs few nodes if it is near that of ε.
+        saddle: saddle point, where the integrand has its minimum on the real axis. It may be that of another ε, but the
+            line needs fewest nodes if it is near that of ε.
         epsilon: ε in nats, of any sign.
         log_delta: estimate of log D(ε), for the finite part D of δ.
         widest: largest useful relative width of the enclosure of δ.
@@ -313,7 +314,7 @@ def build_integrand_at(
     Raises:
         ContourRefused: the integrand does not decay, or needs too many nodes. Both are known before it is evaluated.
     """
-    # Chernoff bounds at tilts around the saddle, and the period for which they prove the alias small.
+    # Chernoff bounds at exponents around the saddle, and the period for which they prove the aliasing error small.
     tilts = _chernoff_tilts(saddle)
     largest_tilt = float(tilts[-1])
     transforms = [part.resolve(largest_tilt, 0.0) for part in parts]
@@ -325,7 +326,7 @@ def build_integrand_at(
 
     # The spacing for this period, and the last frequency that matters.
     spacing = floor_spacing(2.0 * math.pi / period)
-    log_unit = saddle.cumulant - saddle.tilt * epsilon
+    log_unit = saddle.cumulant - saddle.tilt * epsilon  # the unit e^{K(l) − lε} of the truncation
     largest_frequency = spacing * (MOST_NODES - 2)
     last_frequency, truncation = _truncate(transforms, saddle, log_delta - log_unit, largest_frequency, widest)
     nodes = math.ceil(last_frequency / spacing) + 1
@@ -353,19 +354,22 @@ def _truncate(
 ) -> tuple[float, float]:
     """Choose the last frequency t_n of the integral for δ(ε), and bound the part of the integral beyond it.
 
-    The part is at most B(t_n) (1/π) ∫_{t_n}^∞ dt/(l² + t²) = B(t_n) arctan(l/t_n)/(πl), where B(t) is the product of
-    the parts' bounds on |φ(t′)|^T for t′ ≥ t. The first frequency is chosen at which this is below e^−28 of δ, or the
-    largest frequency if there is none.
+    In units of e^{K − lε}, with the real part l and the log moment K of the saddle point, the part is at most
+
+        B(t_n) (1/π) ∫_{t_n}^∞ dt/(l² + t²) = B(t_n) arctan(l/t_n)/(πl).
+
+    B(t) is the product of the parts' bounds on |φ(t′)|^T for t′ ≥ t. The first frequency is chosen at which this is
+    below e^−28 of δ, or the largest frequency if there is none.
 
     Args:
         transforms: transforms of the parts; each bounds the modulus of its characteristic function φ^T.
         saddle: the saddle point, with tilt l and cumulant K of the total loss.
-        log_delta: estimate of log δ, in units of e^{K − lε}.
+        log_delta: estimate of log δ, in that unit.
         largest_frequency: largest frequency that may be returned.
         widest: largest useful relative width of the enclosure of δ.
 
     Returns:
-        The last frequency, and the bound in units of e^{K − lε}.
+        The last frequency, and the bound in that unit.
 
     Raises:
         ContourRefused: the part beyond the largest frequency is not small.
@@ -379,7 +383,7 @@ def _truncate(
     log_tails = log_integrals + log_decay
 
     negligible = np.flatnonzero(log_tails <= log_delta - NATS)
-    index = int(negligible[0]) if negligible.size else -1
+    index = int(negligible[0]) if negligible.size else -1  # −1 is the largest frequency
     # The tail widens the enclosure on both sides, so that each side may use half of the width.
     largest_log_tail = log_delta + max(math.log(0.5 * widest), -NATS)
     if not log_tails[index] <= largest_log_tail:

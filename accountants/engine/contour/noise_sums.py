@@ -124,7 +124,9 @@ class NoiseSums:
         return count * log_moment, count * mean, count * variance
 
     def _weight_errors(self, tilt: float) -> FloatArray:
-        """Return bounds on the relative errors of the masses p_j e^{lL_j} of all nodes, and of sums over them.
+        """Return bounds on the relative errors of the terms p_j e^{lL_j} of a moment, at all quadrature nodes j.
+
+        p_j is the probability mass of node j, and L_j its privacy loss. The bounds include the rounding of the sum.
 
         Args:
             tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.
@@ -164,10 +166,11 @@ class NoiseSums:
         return value, error + 4 * UNIT_ROUNDOFF * (abs(value) + log_unit)  # with the rounding of the logarithm
 
     def _moment_change(self, tilt: float, log_unit: float) -> tuple[float, float]:
-        """Return the moment M(l) = E[e^{lL}] of one step's loss L minus 1, with a bound on its error.
+        """Return M(l) − 1 for the moment M(l) = E[e^{lL}] of one step's privacy loss L, with a bound on its error.
 
-        The change is Σ_j p_j (e^{lL_j} − 1) over the quadrature nodes j of the noise, with masses p_j. The bound
-        includes the mass of the noise that is left out, and the quadrature error of M(0), but not that of M(l).
+        M(l) − 1 is Σ_j p_j (e^{lL_j} − 1) over the quadrature nodes j of the noise, with masses p_j. The bound covers
+        roundings, the mass of the noise that is left out, and the error of Σ_j p_j. It does not cover the quadrature
+        error of M(l), which the caller adds.
 
         Args:
             tilt: exponent l ≥ 0 of the moment E[e^{lL}] of the loss L.

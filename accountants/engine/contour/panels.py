@@ -158,13 +158,14 @@ class Panels(NamedTuple):
 
             (64/15) h B ρ^{−2n}/(1 − ρ^{−2}).
 
-        The best of several ρ is used.
+        The best of several ρ is used. B is the maximum on the real axis, times a bound on the growth up to the height
+        of the ellipse.
 
         Args:
             tilt: real part l of the exponent z.
             frequency: largest modulus of the imaginary part of z.
-            lift: imaginary part of the noise on the path of integration. It is 0, except for the bound on the decay of
-                the moment with the frequency, which is computed at the frequency 0.
+            lift: imaginary part of the noise on the path of integration. It is above 0 only for the bound on the decay
+                of the moment with the frequency, which is computed at the frequency 0.
 
         Returns:
             One logarithm for each panel; inf if no ellipse is small enough.
@@ -174,7 +175,7 @@ class Panels(NamedTuple):
         # Semiaxes of the ellipses, with a row for each ρ and a column for each panel.
         half_width = 0.5 * self.widths
         real_semiaxis = 0.5 * half_width * (_ELLIPSES + 1.0 / _ELLIPSES)
-        height = 0.5 * half_width * (_ELLIPSES - 1.0 / _ELLIPSES)
+        height = 0.5 * half_width * (_ELLIPSES - 1.0 / _ELLIPSES)  # the imaginary semiaxis
 
         # log B. The bound is proved only up to a certain height, which some ellipses exceed.
         largest_height = self._largest_height(frequency, lift)

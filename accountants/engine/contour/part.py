@@ -51,16 +51,17 @@ class Line(NamedTuple):
 
 
 class LineValues(NamedTuple):
-    """The characteristic function of T steps' total loss at all frequencies t of a vertical line, with its errors.
+    """The characteristic function of the total privacy loss of T steps at several frequencies t, with its errors.
 
-    It is φ(t)^T e^{−itc}, centred at c. φ(t) = M(l + it)/M(l) belongs to the loss of one step under the distribution
-    tilted by l: its density is multiplied by e^{lL} and normalised.
+    The loss L of one step has the moment M(z) = E[e^{zL}]. Its distribution is tilted by l, that is, multiplied by
+    e^{lL} and normalised. Its characteristic function is then φ(t) = M(l + it)/M(l). The values are φ(t)^T e^{−itc},
+    the characteristic function of the total loss minus c.
 
     Attributes:
         log_modulus: m(t), the log of the modulus of the power, at each frequency.
         phase: phase of the power at each frequency, in radians.
         log_growth: g(t) ≥ 0. The computed power differs from the exact one by at most e^m (e^g − 1).
-        rounding: bound on the relative error of the power that the rounding of m and of the phase causes.
+        rounding: bound on a further relative error of the power, from the roundings of m and of the phase.
         centre: c, about the mean of the total loss under the tilted distribution, in nats.
         cumulant: K(l) = T log M(l).
         cumulant_error: bound on the error of K(l).
@@ -78,10 +79,11 @@ class LineValues(NamedTuple):
 
 
 class Transform(Protocol):
-    """Interface of the transform of T copies of a privacy loss L, with the moment M(z) = E[e^{zL}].
+    """Interface to the moments of the total of T copies of a privacy loss L, with M(z) = E[e^{zL}] for one copy.
 
-    It gives K(l) = T log M(l) at real tilts l, and the characteristic function (M(l + it)/M(l))^T on vertical lines.
-    Its bounds are valid at every tilt. They are tight near the tilt that its quadrature nodes were chosen for.
+    At a real z = l it gives the log moment K(l) = T log M(l). At z = l + it it gives (M(z)/M(l))^T, the characteristic
+    function after the distribution was multiplied by e^{lL} and normalised. The integrals M are computed by quadrature.
+    The bounds are valid at every l, and tight near the one that the nodes were chosen for.
     """
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
@@ -135,7 +137,7 @@ class Transform(Protocol):
 
 
 class Part(Protocol):
-    """Interface of a part of a composition: T independent copies of one loss, or a sum of losses in closed form.
+    """Interface to a part of a composition: T independent copies of a privacy loss L, or a sum of losses.
 
     A part may leave out improbable losses. They then count as infinite ones, which add their probability to δ.
     """

@@ -164,16 +164,16 @@ class _CellTails(NamedTuple):
     """Tails of one loss distribution at the bounds of its cells, from which a dominated lattice distribution is made.
 
     Attributes:
-        first: privacy profile of P against Q. Its loss is composed.
-        second: privacy profile of Q against P.
+        profile: privacy profile of P against Q. Its loss is composed.
+        reverse_profile: privacy profile of Q against P.
         right: tails of the positive losses.
         left: tails of the negative losses.
         enough: log moment log Σ m e^{λL} of the losses L with masses m, times the sign of λ, at which a dominated
             distribution is good enough, so that no better one is searched for.
     """
 
-    first: Profile
-    second: Profile
+    profile: Profile
+    reverse_profile: Profile
     right: SideTails
     left: SideTails
     enough: float
@@ -187,10 +187,10 @@ class _CellTails(NamedTuple):
             unit: lattice unit, in nats.
             tilt: tilt λ for which it is chosen: its log moment log E[e^{λL}] should be close to that of the loss.
         """
-        right = lower_side(self.first, self.right, mirrored=False)
-        left = lower_side(self.second, self.left, mirrored=True)
+        right = lower_side(self.profile, self.right, mirrored=False)
+        left = lower_side(self.reverse_profile, self.left, mirrored=True)
         return best_lower_distribution(
-            right, left, least_log_atom(self.first), unit=unit, tilt=tilt, enough=self.enough
+            right, left, least_log_atom(self.profile), unit=unit, tilt=tilt, enough=self.enough
         )
 
 
@@ -234,14 +234,14 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
 
     upper_laws, cell_tails = [], []
     for part, cells in zip(survey.parts, grid.cells, strict=True):
-        right = read_side(part.first, cells.right, grid.unit, mirrored=False)
-        left = read_side(part.second, cells.left, grid.unit, mirrored=True)
-        upper_law = upper_distribution(right, left, _upper_log_atom(part.first, right))
+        right = read_side(part.profile, cells.right, grid.unit, mirrored=False)
+        left = read_side(part.reverse_profile, cells.left, grid.unit, mirrored=True)
+        upper_law = upper_distribution(right, left, _upper_log_atom(part.profile, right))
         upper_laws.append(upper_law)
         # A dominated distribution is good enough if the moments of all rounds differ by at most half of the width.
         enough = sign * upper_law.log_moment(grid.unit, middle_tilt)
         enough -= 0.5 * budget.relative_width / part.count
-        cell_tails.append(_CellTails(part.first, part.second, right, left, enough))
+        cell_tails.append(_CellTails(part.profile, part.reverse_profile, right, left, enough))
 
     upper = LatticeComposition.of(upper_laws, [part.count for part in survey.parts], grid.unit)
     return CompositionBounds(upper, tuple(cell_tails), middle_tilt)

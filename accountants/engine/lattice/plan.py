@@ -114,18 +114,18 @@ class TransformPlan:
         return cls(laws, coordinate, chernoff, log_width, points)
 
     def transform(self, limits: TransformLimits) -> Spectrum | TooLarge:
-        """Compute the terms of δ at the few frequencies that matter, or at all of them if that is cheaper.
+        """Compute the terms of the Fourier sum for δ at the frequencies where they are not negligible, or at all.
 
-        All frequencies are used if their number is at most an eighth of the limit, because a short FFT is cheaper than
-        the selection of frequencies. They are also used if their number is within the limit, but the work for the few
-        relevant ones is not.
+        One FFT gives the terms at all frequencies. This is cheaper than a selection if the number of frequencies is at
+        most an eighth of the limit. It is also used if the selected frequencies need too much work, and the FFT is
+        within the limit.
 
         Args:
             limits: limits on the number of points and of terms.
 
         Returns:
-            The terms as a `Spectrum`; or a factor by which the lattice unit should grow, if both ways exceed the
-            limits.
+            The terms as a `Spectrum`. If both ways exceed the limits, a `TooLarge` with the factor by which the spacing
+            of the lattice should grow.
         """
         line = TiltedLine.of(self.laws, self.coordinate)
         if self.points <= limits.points // 8:
@@ -192,17 +192,18 @@ class TransformPlan:
         return max(int(np.abs(law.index).max()) for law in self.laws.laws)
 
     def _sparse_spectrum(self, line: TiltedLine, limits: TransformLimits) -> Spectrum | TooLarge:
-        """Compute the terms of δ at the frequencies that a shorter FFT does not prove to be negligible.
+        """Compute the terms of the Fourier sum for δ at the frequencies where they may matter.
 
-        The values are direct sums, or come from a full FFT if there are many such frequencies.
+        A shorter FFT bounds the terms on blocks of frequencies, and blocks with negligible bounds are left out. The
+        other terms are direct sums, or come from one FFT of all frequencies if there are many.
 
         Args:
             line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
             limits: limits on the number of points and of terms.
 
         Returns:
-            The terms as a `Spectrum`; or a factor by which the lattice unit should grow, if the work exceeds the
-            limits.
+            The terms as a `Spectrum`. If the work exceeds the limits, a `TooLarge` with the factor by which the spacing
+            of the lattice should grow.
         """
         blocks, per_block = self._block_layout(limits.points // 8)
         if per_block > limits.terms:
@@ -211,13 +212,14 @@ class TransformPlan:
 
         most = max(_MOST_EXAMINED, limits.terms / self._terms_per_frequency)
         relevant = find_frequencies(line, blocks, per_block, self._negligible_depth(size), most)
-        # A larger unit reduces the terms of each frequency more than the relevant frequencies. So the excess is squared
-        # here and below, as a heuristic.
+        # A larger unit reduces the terms of each frequency more than the number of relevant frequencies. So the excess
+        # is squared here and below. This is a heuristic: the caller tries again with the larger unit.
         if isinstance(relevant, TooManyFrequencies):
             return TooLarge((relevant.frequencies * self._terms_per_frequency / limits.terms) ** 2)
         frequencies, skipped = relevant
 
-        # A full FFT, if it is cheaper than direct sums at these frequencies.
+        # Use an FFT of all frequencies if it is cheaper than direct sums. It may be cut to 1.5 times the points of a
+        # period; all its frequencies are then used.
         direct_work = frequencies.size * self._terms_per_frequency
         fft_work = _FFT_POINT_COST * size * len(self.laws.laws)
         if size <= limits.points and fft_work < direct_work:

@@ -301,7 +301,7 @@ class ComposedProfile(PointwiseProfile):
 
     def guess(self, log_delta: float) -> Guess:
         """Estimate the ε with the given log δ; it decides only where a search starts."""
-        return Guess(*self._survey.guess(log_delta))
+        return Guess(*self._survey.estimate_epsilon(log_delta))
 
     def likely_log_delta(self, epsilon: float) -> float:
         """Estimate log δ(ε), −∞ on failure; it decides only whether a bound is evaluated."""
@@ -379,7 +379,7 @@ class ComposedProfile(PointwiseProfile):
         share_of_epsilon = np.asarray([epsilon / rounds * (1.0 - 4 * UNIT_ROUNDOFF)])
         log_terms = []
         for part in self.parts:
-            log_delta = float(part.first.log_delta(share_of_epsilon).upper[0])
+            log_delta = float(part.profile.log_delta(share_of_epsilon).upper[0])
             log_terms.append(log_delta + math.log(part.count))
         total = float(np.logaddexp.reduce(log_terms))
         if not math.isfinite(total):
@@ -392,9 +392,9 @@ class ComposedProfile(PointwiseProfile):
         Leaving out the outputs of all other rounds is post-processing, so it cannot increase δ.
         """
         points = np.asarray([epsilon])
-        return max(float(part.first.log_delta(points).lower[0]) for part in self.parts)
+        return max(float(part.profile.log_delta(points).lower[0]) for part in self.parts)
 
 
 def _log_delta_at_zero(part: LatticePart) -> float:
     """Return an upper bound on log δ(0) of one round of a part."""
-    return float(part.first.log_delta(np.zeros(1)).upper[0])
+    return float(part.profile.log_delta(np.zeros(1)).upper[0])

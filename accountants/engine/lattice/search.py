@@ -249,18 +249,18 @@ def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_abo
 
 
 def _is_certified(profile: ComposedProfile, epsilon: float, log_delta: float, *, from_above: bool) -> bool:
-    """Return whether log δ(ε) is proved to be at most the target (`from_above`), or proved to be above it.
+    """Return whether a bound proves on which side of the target log δ(ε) is, the side that `from_above` selects.
 
     Args:
         profile: profile ε ↦ δ(ε) of one direction of the composition.
         epsilon: ε, in nats.
         log_delta: log of the target δ.
-        from_above: True to compare the upper bound on log δ, False to compare the lower one.
+        from_above: True to prove log δ(ε) ≤ target by the upper bound; False to prove the opposite by the lower one.
     """
-    choice, upper = profile.evaluation(epsilon)
+    lattice_and_tilt, upper = profile.evaluation(epsilon)
     if from_above:
         return upper <= log_delta
-    return profile.lower_on(choice, epsilon) > log_delta
+    return profile.lower_on(lattice_and_tilt, epsilon) > log_delta
 
 
 def _bound_on(profile: ComposedProfile, choice: GridAndTilt, *, from_above: bool) -> Callable[[float], float]:
@@ -383,13 +383,13 @@ def _bounded_search(bound: Callable[[float], float], log_delta: float, guess: Gu
 
 
 def _ends_at_jump(closest: Crossing, values: Mapping[float, float], guess: Guess) -> bool:
-    """Return whether the bound crosses the target by a jump to −∞, so that further evaluations are useless.
+    """Return whether the bound on log δ falls below the target by a jump to −∞, so that the search may end.
 
-    The bound is then −∞ on the right side of the crossing, and the sides are close: they differ by at most a thousandth
-    of ε, and of the distance from ε to its estimate.
+    This is assumed if the bound is −∞ at the right end of the bracket of the crossing, and the bracket is short. Its
+    length is then at most a thousandth of ε, and of the distance from ε to its estimate.
 
     Args:
-        closest: the closest known ε on both sides of the crossing.
+        closest: the bracket: the largest ε with a bound `above` the target, and the smallest ε with one `below`.
         values: the evaluated bounds on log δ, by ε.
         guess: the estimate of ε.
     """

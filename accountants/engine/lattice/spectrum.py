@@ -60,9 +60,12 @@ class Kernel(NamedTuple):
     def at(cls, frequencies: IntArray, size: int, unit: float, coordinate: TiltCoordinate) -> Kernel:
         """Evaluate the factors of the transform in the Fourier sum for δ, at some frequencies.
 
-        Each difference 1 − e^{−a−iθ} is computed without cancellation from the half angle θ/2 = πk/N. For λ < 0 the
-        first factor is 1/(1 − e^{−zh}) = −e^{zh}/(1 − e^{zh}), with e^{zh} = e^{−|λ|h} e^{iθ}. The values leave out
-        the real scale e^{−|λ|h}.
+        With z = λ + iθ/h and the angle θ = 2πk/N of frequency k, the factor has the denominators
+
+            1 − e^{−zh} = 1 − e^{−λh} e^{−iθ}    and    1 − e^{−(1+z)h} = 1 − e^{−(1+λ)h} e^{−iθ}.
+
+        Both are computed without cancellation. For λ < 0 the first one could overflow, so 1/(1 − e^{−zh}) is computed
+        as −e^{zh}/(1 − e^{zh}). Its real factor e^{λh} is left out (see `Kernel`).
 
         Args:
             frequencies: indices k of the frequencies, 0 ≤ k ≤ N/2.
@@ -76,8 +79,8 @@ class Kernel(NamedTuple):
         half_angle = (np.pi / size) * frequencies
         sine, cosine = np.sin(half_angle), np.cos(half_angle)
 
-        has_no_mirror = (frequencies == 0) | (2 * frequencies == size)
-        scale = np.where(has_no_mirror, 1.0, 2.0) / size
+        is_own_mirror = (frequencies == 0) | (2 * frequencies == size)  # k and N − k are the same frequency
+        scale = np.where(is_own_mirror, 1.0, 2.0) / size
 
         factor_above = _one_minus_exp(coordinate.above * unit, sine, cosine)  # 1 − e^{−(1+z)h}
         if coordinate.tilt > 0.0:
@@ -140,11 +143,11 @@ class Weights(NamedTuple):
 
     Attributes:
         sizes: Σ |κ| |φ^T|, by which relative roundings of the terms are multiplied.
-        charges: Σ |κ| e, the effect of errors of φ^T, with a bound e on the error at each frequency.
+        errors: Σ |κ| e, the effect of errors of φ^T, with a bound e on the error at each frequency.
     """
 
     sizes: float
-    charges: float
+    errors: float
 
 
 @dataclass(frozen=True)
@@ -190,11 +193,13 @@ class Spectrum:
         """Enclose the log of the finite part of δ(ε), or of 1 − δ(ε) if the tilt λ is negative.
 
         With the total loss S under P, the finite part is D(ε) = E[(1 − e^{ε−S})₊; S < ∞], and 1 − δ is
-        E[min(1, e^{ε−S})]. A sum over N frequencies gives D(ε) plus an alias, the contributions of ε + mA for the
-        period A = Nh and m ≠ 0. The alias is not negative, so it is subtracted from the lower bound only.
+        E[min(1, e^{ε−S})]. A sum over N frequencies of terms κ φ^T, with the kernel κ, gives D(ε) plus an alias. The
+        alias is the sum of e^{λmA} D(ε + mA) over integers m ≠ 0, for the period A = Nh. It is not negative, so it is
+        subtracted from the lower bound only.
 
-        An ε may be between two lattice points. The sum is then a combination of the tabulated sums at the next point
-        above ε and at the point after it (`scaled_steps`).
+        The tabulated sums are at lattice points. At any ε, the sum is a combination of those at the next point above ε
+        and at the point after it (`scaled_steps`). Its error has three parts: errors and roundings of the terms, the
+        frequencies that are left out, and the rounding of the distance from ε to the next point.
 
         Args:
             epsilon: ε, in nats.
@@ -212,13 +217,14 @@ class Spectrum:
         sum_at_point, sum_at_next = self.sums.at((first_point - self.centre) % self.size)
         total = math.copysign(1.0, tilt) * (near * sum_at_point + far * sum_at_next)
 
-        term_errors = self.weights.charges + (64 * UNIT_ROUNDOFF + self.sums.rounding) * self.weights.sizes
+        relative_rounding = 64 * UNIT_ROUNDOFF + self.sums.rounding
+        term_errors = self.weights.errors + relative_rounding * self.weights.sizes
         error = (near + far) * term_errors
         error += self.skipped * self.largest_kernel(gap)
-        # An error of 4u ε in the gap moves the sum by at most that share of a Chernoff bound with C = 1.
+        # An error of 4u ε in the gap moves the sum by at most 4u ε times the bound e^{K(λ) − λε} on δ.
         error += 4 * UNIT_ROUNDOFF * abs(epsilon)
 
-        # The sum is in units of e^{K(λ) − λε}. The rounding of this exponent widens both bounds.
+        # The sum is in units of e^{K(λ) − λε}, with the log moment K. The rounding of this exponent widens both bounds.
         log_scale = self.log_prefactor - tilt * epsilon
         slack = self.rounding + 8 * UNIT_ROUNDOFF * (abs(self.log_prefactor) + abs(tilt * epsilon) + 8.0)
         period = self.size * unit

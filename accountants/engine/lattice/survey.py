@@ -33,13 +33,13 @@ class LatticePart:
     """A pair of output distributions (P, Q) in a composition, in one direction, with its number of rounds.
 
     Attributes:
-        first: profile ε ↦ δ(ε) of (P, Q).
-        second: profile of the reverse pair (Q, P), which gives the tails of the negative losses.
+        profile: profile ε ↦ δ(ε) of (P, Q).
+        reverse_profile: profile of the reverse pair (Q, P), which gives the tails of the negative losses.
         count: number of rounds.
     """
 
-    first: Profile
-    second: Profile
+    profile: Profile
+    reverse_profile: Profile
     count: int
 
 
@@ -67,14 +67,14 @@ class Survey:
     @cached_property
     def outlines(self) -> list[Outline]:
         """Outline of each distribution, with its atoms."""
-        return [locate_atoms(outline(part.first, part.second), part.first) for part in self.parts]
+        return [locate_atoms(outline(part.profile, part.reverse_profile), part.profile) for part in self.parts]
 
     @cached_property
     def supremum(self) -> float:
         """Least known ε from which on δ is zero, the sum of all rounds' largest losses; math.inf if one is unknown."""
         total = 0.0
         for part, part_outline in zip(self.parts, self.outlines, strict=True):
-            largest = _largest_loss(part.first, part_outline)
+            largest = _largest_loss(part.profile, part_outline)
             if largest == math.inf:
                 return math.inf
             total += part.count * largest
@@ -83,12 +83,12 @@ class Survey:
     @cached_property
     def log_infinite_mass(self) -> float:
         """Upper bound on the log probability that the loss of at least one round is infinite."""
-        return log_probability_of_any([part.first.log_infinite_mass for part in self.parts], self.counts, direction=1)
+        return log_probability_of_any([part.profile.log_infinite_mass for part in self.parts], self.counts, direction=1)
 
     @cached_property
     def least_log_infinite_mass(self) -> float:
         """Lower bound on the log probability that the loss of at least one round is infinite."""
-        return log_probability_of_any([least_log_atom(part.first) for part in self.parts], self.counts, direction=-1)
+        return log_probability_of_any([least_log_atom(part.profile) for part in self.parts], self.counts, direction=-1)
 
     @cached_property
     def all_losses(self) -> FlatDistributions:
@@ -131,10 +131,12 @@ class Survey:
         return [item.without_largest(log_mass) for item in self.outlines]
 
     def losses_to(self, depth: int) -> FlatDistributions:
-        """Return the loss distributions without negligible losses at a depth, ready for weighting by e^{λL}.
+        """Return the loss distributions without the large losses that are too rare to matter for a given log δ.
+
+        They are the coarse tables of `outlines_to`, joined to one set of arrays. The result is stored.
 
         Args:
-            depth: index in `DEPTHS`, the values of log δ.
+            depth: index of the log δ in `DEPTHS`.
 
         Returns:
             All losses and log masses, as flat arrays of discrete distributions.
@@ -176,10 +178,10 @@ class Survey:
         Args:
             laws: distributions of the losses.
             epsilon: ε, in nats.
-            direct: whether δ is estimated; otherwise 1 − δ.
+            direct: True to estimate log δ, False to estimate log(1 − δ).
 
         Returns:
-            The estimate, at least the log probability of an infinite loss.
+            The estimate, or the log probability of an infinite loss if that is larger: δ is at least this probability.
         """
         best_tilt = laws.saddle(epsilon, direct=direct)
         return max(laws.estimate_at(best_tilt, epsilon), self.log_infinite_mass)
@@ -191,7 +193,7 @@ class Survey:
     def steepness(self, epsilon: float) -> float:
         """Estimate the absolute slope of log δ in ε, or of log(1 − δ) if 1 − δ is likely to be smaller.
 
-        The estimate is the size of the best tilt for the ε, the exponent λ of weights e^{λS} for the total loss S.
+        It is |λ|, for the exponent λ of weights e^{λS} of the total loss S at the saddle point for this ε.
 
         Args:
             epsilon: ε, in nats.
@@ -203,8 +205,11 @@ class Survey:
         depth = self.find_depth(epsilon, direct=direct)
         return abs(self.losses_to(depth).saddle(epsilon, direct=direct).tilt)
 
-    def guess(self, log_delta: float) -> tuple[float, float]:
+    def estimate_epsilon(self, log_delta: float) -> tuple[float, float]:
         """Estimate the ε with a given log δ, and |d log δ/dε| there, by the saddle-point approximation.
+
+        It finds the exponent λ of weights e^{λL} of losses L for which the approximation of log δ is the given one. The
+        slope of log δ in ε is about −λ.
 
         Args:
             log_delta: the given log δ, natural logarithm.
@@ -213,8 +218,9 @@ class Survey:
             The estimates of ε ≥ 0 in nats, and of |d log δ/dε| per nat.
         """
         laws = self.losses_to(self.depth_of(log_delta))
-        coordinate = laws.coordinate_of(log_delta)
-        return max(laws.centre(coordinate), 0.0), coordinate.tilt
+        coordinate = laws.coordinate_of(log_delta)  # of λ
+        best_epsilon = laws.centre(coordinate)  # the ε with its saddle point at λ
+        return max(best_epsilon, 0.0), coordinate.tilt
 
 
 def _largest_loss(profile: Profile, profile_outline: Outline) -> float:

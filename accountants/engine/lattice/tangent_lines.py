@@ -22,10 +22,10 @@ NOWHERE = -(2**60)
 
 @dataclass(frozen=True)
 class LoweredCells:
-    """Cells of losses with masses for lower bounds on δ, that is, intervals between neighbouring thresholds.
+    """Cells, that is, intervals of losses between neighbouring thresholds, with masses for lower bounds on δ.
 
-    They are in the order of increasing loss. The first and the last one are unbounded. The masses are from
-    `TangentLines`, and rounded so that losses only decrease.
+    They are in the order of increasing loss. The first and the last one are unbounded. The masses are differences of
+    the rounded tails in `TangentLines`, from which only lower bounds on δ follow.
 
     Attributes:
         low: lower bound of each cell, in lattice units.
@@ -45,19 +45,19 @@ class LoweredCells:
         return np.isfinite(self.log_p) & np.isfinite(self.log_q)
 
     @cached_property
-    def own(self) -> FloatArray:
+    def loss(self) -> FloatArray:
         """Loss log(p/q) of each cell with the masses p and q, in nats; −∞ for cells without mass under P."""
         with np.errstate(invalid="ignore"):
-            own = self.log_p - self.log_q
-        return np.where(np.isnan(own), -np.inf, own)
+            loss = self.log_p - self.log_q
+        return np.where(np.isnan(loss), -np.inf, loss)
 
     @cached_property
-    def safe(self) -> FloatArray:
+    def lowered_loss(self) -> FloatArray:
         """The loss log(p/q) of each cell in nats, lowered by its rounding error.
 
         A lattice point below this loss is certainly below the exact loss.
         """
-        return np.asarray(self.own - np.where(self.has_mass, rounding(self.log_p, self.log_q), 0.0))
+        return np.asarray(self.loss - np.where(self.has_mass, rounding(self.log_p, self.log_q), 0.0))
 
 
 @dataclass(frozen=True)

@@ -39,15 +39,15 @@ def best_lower_distribution(
 ) -> LatticeDistribution:
     """Return a lattice distribution that is dominated by the loss, so that its composition gives lower bounds on δ.
 
-    A distribution is dominated if its δ is at most that of the loss at every ε. A few offsets of the lattice are tried,
-    and the one with the best moment at a tilt is used. The offset matters if the losses are in few cells and not near
-    lattice points.
+    A distribution is dominated if its δ is at most that of the loss at every ε. The lattice has points offset + 2hk,
+    with the unit h and integers k. A few offsets are tried. The distribution whose moment E[e^{λL}] is nearest to that
+    of the loss is the best. The offset matters if the losses are few and not near lattice points.
 
     Args:
         right: tails of the positive losses at the bounds of the cells.
         left: tails of the negative losses at the bounds of the cells.
         log_atom: lower bound of log P(L = ∞).
-        unit: lattice unit, in nats. Lattice points are its even multiples, plus an offset.
+        unit: lattice unit h, in nats.
         tilt: λ. The best distribution has the largest log moment log E[e^{λL}] for λ > 0, the smallest for −1 < λ < 0.
         enough: log moment, times the sign of λ, from which a candidate is returned without a further trial.
 
@@ -57,7 +57,7 @@ def best_lower_distribution(
     # Every second point of the tails is a bound of a cell.
     bounds_of_cells = slice(1, None, 2)
     lines = TangentLines.of(right.select(bounds_of_cells), left.select(bounds_of_cells), log_atom)
-    lines = lines.without(_gap_thresholds(lines.cells))
+    lines = lines.without(_gap_thresholds(lines.cells))  # merges cells without mass
 
     sign = math.copysign(1.0, tilt)
     best = _dominated_distribution(lines, unit, tilt, 0.0)
@@ -89,7 +89,7 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
     filled = np.flatnonzero(cells.has_mass)
     if not filled.size:
         return []
-    losses = cells.own[filled]
+    losses = cells.loss[filled]
     smallest, largest = float(losses[0]), float(losses[-1])
     heaviest = float(losses[np.argmax(cells.log_p[filled] + tilt * losses)])
     outermost = [largest, smallest] if tilt > 0.0 else [smallest, largest]
@@ -181,11 +181,11 @@ def _relative_gains(lines: TangentLines, multiples: IntArray, unit: float, offse
 
 
 def _join_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: float) -> LatticeDistribution | None:
-    """Return the distribution whose profile joins the lower of neighbouring lines at the given lattice points.
+    """Return the distribution on given lattice points, one in each cell, whose profile is below that of the loss.
 
-    A line P(L > m) − α Q(L > m) is below the profile H(α) of the loss, with α = e^ε. The joined profile is therefore
-    below H, so that the distribution is dominated. Its tails are the tails of the lines, changed by the relative
-    increases of `_relative_gains` and rounded so that losses only decrease.
+    The lines P(L > m) − α Q(L > m) at the thresholds m between cells are below the profile δ(ε) of the loss L, with
+    α = e^ε. At each lattice point, the profile of the distribution is the lower one of the lines of both neighbouring
+    thresholds. Its tails are the tails of the lines, times one plus the relative increases of `_relative_gains`.
 
     Args:
         lines: the lines and the cells between their thresholds.
@@ -201,7 +201,7 @@ def _join_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: f
     if _falls_below_infinite_loss(lines, gains.gain, gains.lost):
         return None
 
-    # Log masses above the positive thresholds, and below the negative ones.
+    # Log masses above the positive thresholds, and below the negative ones, from zero outwards.
     negative_thresholds = lines.left.size
     least_gain = gains.gain - gains.error
     gain_above = least_gain[negative_thresholds:]
@@ -209,7 +209,7 @@ def _join_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: f
     survival = lines.p + log(1.0 + gain_above) - rounding(lines.p)
     distribution = lines.below_p + log(1.0 - gain_below) + rounding(lines.below_p)
 
-    # Make both monotone, and limit them so that the masses sum to at most 1 with the infinite loss.
+    # Make both decrease outwards, and limit them so that the masses sum to at most 1 with the infinite loss.
     log_finite = float(log1m_exp(lines.log_atom))
     distribution = np.minimum(np.maximum.accumulate(distribution[::-1])[::-1], log_finite)
     survival = np.minimum.accumulate(np.minimum(survival, log1m_exp(distribution[0])))

@@ -187,11 +187,11 @@ class FlatDistributions:
     def tilted_weights(self, tilt: float, log_moments: FloatArray) -> FloatArray:
         """Return the probabilities of all losses after weighting by e^{λL}, which sum to one for each distribution.
 
-        They are p e^{λL − K_j(λ)} for a loss L of distribution j with probability p, and its log moment K_j.
+        A loss L with probability p gets the probability p e^{λL}/E[e^{λL}].
 
         Args:
-            tilt: exponent λ of the weights e^{λL} of losses L.
-            log_moments: K_j(λ) of each distribution.
+            tilt: exponent λ of the weights.
+            log_moments: log E[e^{λL}] of each distribution.
 
         Returns:
             One probability for each point.

@@ -312,15 +312,16 @@ def exact(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee:
 def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of truncated discrete Laplace noise by the least of two upper bounds.
 
-    The first bound is that of `exact`, and the second uses the ℓ2 sensitivity Δ₂. Given that the output is possible for
-    both neighbours, noise of decay rate α satisfies α²Δ₂²/2-zero-concentrated privacy (zCDP).
+    The first bound is that of `exact`, for the worst difference of two neighbours by the ℓ1 and ℓ∞ sensitivities. The
+    second one uses the ℓ2 sensitivity Δ₂. If the outputs that only one neighbour can give are left out, noise of decay
+    rate α satisfies α²Δ₂²/2-zero-concentrated privacy (zCDP). Their probability is added as an infinite loss.
 
     Args:
         spec: the noise, and the sensitivities in grid steps.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
 
     Returns:
-        The guarantee; a refusal if no ℓ2 sensitivity is stated, or if the worst shift of `exact` is within it.
+        The guarantee; a refusal if no ℓ2 sensitivity is stated, or if the worst difference of `exact` is within it.
     """
     worst, square = worst_shift(spec), squared_bound(spec)
     if square is None or square >= worst.square:
@@ -330,7 +331,7 @@ def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
     rho = 0.5 * spec.decay_rate**2 * square * (1 + 4 * UNIT_ROUNDOFF)
     log_survival, log_escape = log_survival_and_escape(spec, worst)
     by_concentration = concentrated_pair(rho, log_survival, log_escape)
-    # The lower bounds of `exact` are those of shifts within all three norms.
+    # The differences for which `exact` has lower bounds are within all three sensitivities, so these remain valid.
     upper = least_of([by_worst_shift.curve.upper, by_concentration])
     return Guarantee(
         setting=case.setting,

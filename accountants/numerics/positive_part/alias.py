@@ -18,30 +18,33 @@ _TILT_FACTORS = (1.03, 1.1, 1.3, 1.7, 2.5)
 """Ratios of the tilts λ and μ, or of μ and λ, that are tried for the bound of the alias."""
 
 
-class _AliasTerm(NamedTuple):
-    """A bound on one half (k > 0 or k < 0) of the error Σ_{k≠0} e^{λkA} E[(S − kA)₊] of a rule with period A.
+class _HalfAliasBound(NamedTuple):
+    """A bound on one half of the aliasing error of a trapezoidal rule for E[S₊], the mean positive part of a sum S.
 
-    It uses (y)₊ ≤ e^{μy}/(eμ) for a tilt μ on that side of λ. With K(λ) = log E e^{λS}, the half is at most
+    The rule integrates over frequencies at the tilt λ, the exponent of weights e^{λS}, and has a period A. Its error is
+    Σ_{k≠0} e^{λkA} E[(S − kA)₊]. By (y)₊ ≤ e^{μy}/(eμ), the half with k > 0 is, for every μ > λ, at most
 
-        e^{b + K(λ)}/(e^{dA} − 1).
+        e^{b + K(λ)}/(e^{dA} − 1),   K(λ) = log E e^{λS}.
+
+    This also bounds the half with k < 0, for every positive μ < λ.
 
     Attributes:
-        distance: distance d = |μ − λ| of the two tilts.
-        log_level: b = K(μ) − K(λ) − 1 − log μ, the log of the bound's factor relative to e^{K(λ)}.
+        distance: distance d = |μ − λ|.
+        log_factor: b = K(μ) − K(λ) − 1 − log μ.
     """
 
     distance: float
-    log_level: float
+    log_factor: float
 
 
 class Period(NamedTuple):
-    """The period A = 2π/Δt of a trapezoidal rule with spacing Δt for E[S₊], and its alias, the error by the period.
+    """The period of a trapezoidal rule for the mean positive part E[S₊] of a sum S, with a bound on its aliasing error.
 
     Attributes:
-        length: A, in the unit of S.
-        log_alias: log of a bound on the alias, in units of e^{K(λ)}.
-        largest_tilt: upper bound μ on the tilts of that bound. If a Gaussian of standard deviation τ is added to S, the
-            alias is at most e^{(τμ)²/2} times larger.
+        length: the period A = 2π/Δt for the spacing Δt of the rule, in the unit of S.
+        log_alias: log of the bound on the error, in units of E e^{λS} for the tilt λ of the rule.
+        largest_tilt: the bound uses E e^{μS} at exponents μ up to this one. If a Gaussian of standard deviation τ is
+            added to S, the error is at most e^{(τμ)²/2} times larger, with this largest μ.
     """
 
     length: float
@@ -82,8 +85,8 @@ def choose_period(
     # One call for both sides, because it evaluates the transform at many tilts together.
     bounds = upper_log_transforms([*usable_larger, *usable_smaller])
     count = len(usable_larger)
-    above = _alias_terms(saddle, usable_larger, bounds[:count])
-    below = _alias_terms(saddle, usable_smaller, bounds[count:])
+    above = _half_alias_bounds(saddle, usable_larger, bounds[:count])
+    below = _half_alias_bounds(saddle, usable_smaller, bounds[count:])
 
     length = max(0.0, _needed_period(saddle, above, negligible), _needed_period(saddle, below, negligible))
     log_alias = float(np.logaddexp(_log_alias(above, length), _log_alias(below, length)))
@@ -104,11 +107,13 @@ def _is_usable(mu: float, tilt: float, largest_tilt: float) -> bool:
     return 0.0 < mu <= largest_tilt and mu != tilt
 
 
-def _alias_terms(saddle: TiltedSum, tilts: Sequence[float], log_transforms: Sequence[float]) -> list[_AliasTerm]:
-    """Return the bound on one half of the alias of the trapezoidal rule for each of several tilts μ.
+def _half_alias_bounds(
+    saddle: TiltedSum, tilts: Sequence[float], log_transforms: Sequence[float]
+) -> list[_HalfAliasBound]:
+    """Return bounds on one half of the aliasing error of the trapezoidal rule, one for each of several tilts μ.
 
     Args:
-        saddle: the sum S at the tilt λ of the integral.
+        saddle: the sum S at the tilt λ of the rule, with K(λ) = log E e^{λS}.
         tilts: values of μ, different from λ.
         log_transforms: upper bounds on K(μ) = log E e^{μS}.
 
@@ -117,12 +122,13 @@ def _alias_terms(saddle: TiltedSum, tilts: Sequence[float], log_transforms: Sequ
     """
     terms = []
     for mu, log_transform in zip(tilts, log_transforms, strict=True):
-        log_level = log_transform - saddle.log_transform - 1.0 - math.log(mu)
-        terms.append(_AliasTerm(abs(mu - saddle.tilt), log_level))
+        # By (y)₊ ≤ e^{μy}/(eμ), relative to e^{K(λ)}.
+        log_factor = log_transform - saddle.log_transform - 1.0 - math.log(mu)
+        terms.append(_HalfAliasBound(abs(mu - saddle.tilt), log_factor))
     return terms
 
 
-def _needed_period(saddle: TiltedSum, side: Sequence[_AliasTerm], negligible: float) -> float:
+def _needed_period(saddle: TiltedSum, side: Sequence[_HalfAliasBound], negligible: float) -> float:
     """Return the shortest period at which one half of the aliasing error is negligible, for the best tilt μ.
 
     Args:
@@ -135,11 +141,11 @@ def _needed_period(saddle: TiltedSum, side: Sequence[_AliasTerm], negligible: fl
     """
     log_target = saddle.log_saddle_factor
     # Each period A solves b − dA = target − negligible. A level b far below the target counts as 20 nats below it.
-    periods = [(max(term.log_level - log_target, -20.0) + negligible) / term.distance for term in side]
+    periods = [(max(term.log_factor - log_target, -20.0) + negligible) / term.distance for term in side]
     return min(periods, default=40.0 * saddle.deviation)
 
 
-def _log_alias(side: Sequence[_AliasTerm], period: float) -> float:
+def _log_alias(side: Sequence[_HalfAliasBound], period: float) -> float:
     """Return the log of the best bound e^b/(e^{dA} − 1) on one half of the aliasing error.
 
     Args:
@@ -152,5 +158,5 @@ def _log_alias(side: Sequence[_AliasTerm], period: float) -> float:
     log_bounds = []
     for term in side:
         exponent = min(term.distance * period, OVERFLOW_EXPONENT)
-        log_bounds.append(term.log_level - math.log(math.expm1(exponent)))
+        log_bounds.append(term.log_factor - math.log(math.expm1(exponent)))
     return min(log_bounds, default=math.inf)

@@ -50,7 +50,8 @@ def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> Fl
 
         r^a (1 − e^{−bL} (1 + b (1 − e^{−L}))).
 
-    If bL > 1, the bracket is at least 1 − 2/e, so that nothing cancels. For other L the result has no meaning.
+    If bL > 1, the bracket is at least 1 − 2/e, so that nothing cancels. For other L, where the caller uses another
+    form, the result is arbitrary.
 
     Args:
         order: order a = 1 + b > 1, or a column of orders.
@@ -60,8 +61,8 @@ def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> Fl
         One logarithm for each order and ratio.
     """
     b = order - 1.0
-    # Where the form is not used, the exponents are limited, so that nothing overflows.
-    decay = np.exp(-np.maximum(b * log_ratio, 1.0))
+    # The limits change nothing if bL > 1. They prevent overflows for other L.
+    decay = np.exp(-np.maximum(b * log_ratio, 1.0))  # e^{−bL}
     bracket = 1.0 - decay + b * np.expm1(-np.maximum(log_ratio, 0.0)) * decay
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(order * log_ratio + np.log(bracket))

@@ -83,9 +83,10 @@ def _table(scale: float, shift: int) -> ShiftedTable:
 
     # The sum of all probabilities, before normalisation, from the smallest to the largest.
     exponents = 0.5 * np.square(np.arange(reach + 1.0) / scale)
-    log_total = math.log(2.0 * float(np.sum(np.exp(-exponents[:0:-1]))) + 1.0)
+    descending_exponents = exponents[:0:-1]  # of R, …, 1
+    log_total = math.log(2.0 * float(np.sum(np.exp(-descending_exponents))) + 1.0)
 
-    last = min(reach, (shift - 1) // 2)
+    last = min(reach, (shift - 1) // 2)  # the largest outcome y < k/2, where the loss is positive
     outcomes = np.arange(last, -reach - 1, -1.0)
     losses = shift / scale * ((0.5 * shift - outcomes) / scale)
     log_masses = -0.5 * np.square(outcomes / scale) - log_total
@@ -98,7 +99,7 @@ def _table(scale: float, shift: int) -> ShiftedTable:
     # All losses are multiples of k/σ² for an even k, and of half of it for an odd k.
     span = (shift / scale) / scale * (0.5 if shift % 2 else 1.0)
     log_both_tails = log_one_tail + math.log(2.0)
-    return ShiftedTable(losses, log_masses, log_both_tails, 128 * UNIT_ROUNDOFF, span=span)
+    return ShiftedTable(losses, log_masses, log_both_tails, mass_accuracy=128 * UNIT_ROUNDOFF, span=span)
 
 
 def _cell_edges(scale: float, shift: int) -> FloatArray:

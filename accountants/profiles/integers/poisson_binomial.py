@@ -46,17 +46,17 @@ class TrialsBounds(NamedTuple):
 
 
 class _Losses(NamedTuple):
-    """The privacy losses of a sum of binary trials, that is, of the ratio of its probabilities on two data sets.
+    """The privacy losses of a released sum of binary trials, the log ratios of its probabilities on two data sets.
 
-    Each distribution is a list of probabilities; very improbable sums are not listed. A sum has a loss here if both
-    distributions list it.
+    Each of the two distributions is a list of probabilities; very improbable sums are not listed. A sum has a loss here
+    if both distributions list it.
 
     Attributes:
         losses: losses in nats, not decreasing.
         log_masses: log probabilities under the first distribution, in the same order.
         log_rest: upper bound on the log probability of values that are not listed.
-        log_beyond: log probability, under the first distribution, of values that it lists above all those that the
-            second one lists.
+        log_beyond: log probability, under the first distribution, of its listed sums above the largest listed sum of
+            the second distribution.
         loss_error: bound on the absolute error of each loss, in nats.
         error: bound on the error of each log probability.
     """
@@ -236,7 +236,8 @@ def _lower_profile(listed: _Losses) -> Profile:
 def _upper_profile(listed: _Losses) -> Profile:
     """Return an upper bound on a privacy profile δ(ε) from the listed sums with their losses.
 
-    The listed losses are raised by their error, and all other sums count as an infinite loss.
+    The listed losses are raised by their error, and all other sums count as an infinite loss. Negative losses do not
+    matter for δ(ε) at ε ≥ 0.
 
     Args:
         listed: losses of the listed sums, with bounds on their errors.
@@ -244,6 +245,7 @@ def _upper_profile(listed: _Losses) -> Profile:
     Returns:
         A profile with a δ of at least the true one at every ε.
     """
+    # The true loss is within the error of the listed one. A loss that may be positive counts as positive.
     may_be_positive = listed.losses > -2.0 * listed.loss_error
     losses = np.maximum(listed.losses[may_be_positive], listed.loss_error)
     log_masses = listed.log_masses[may_be_positive]

@@ -255,11 +255,11 @@ class SkellamRenyi:
     def _log_moment_by_logarithms(self, listed: ListedOutcomes, excess: float) -> Interval:
         """Return bounds on K = log E[e^{tL}] of the privacy loss L, from the logarithms of terms that may overflow.
 
-        The terms are p e^{tL} for outcomes of probability p. Above the listed outcomes losses are negative, so a term
-        is below p there.
+        The terms are p e^{tL} for outcomes of probability p. Those of the outcomes from k − R to R are listed, for the
+        shift k. Above R losses are negative, so a term is below p there.
 
         Args:
-            listed: losses and log probabilities of the listed outcomes.
+            listed: losses, as least and largest values, and log probabilities of the listed outcomes.
             excess: t > 0.
 
         Returns:
@@ -267,8 +267,8 @@ class SkellamRenyi:
         """
         lower = float(np.logaddexp.reduce(listed.log_masses + excess * listed.least))
         log_listed = float(np.logaddexp.reduce(listed.log_masses + excess * listed.most))
-        log_left, log_right = self._log_left(listed.table, excess), listed.table.log_beyond
-        upper = float(np.logaddexp.reduce([log_listed, log_left, log_right]))
+        log_below, log_above = self._log_sum_below(listed.table, excess), listed.table.log_beyond
+        upper = float(np.logaddexp.reduce([log_listed, log_below, log_above]))
 
         # Each term is rounded relative to the size of its exponent, and each sum by a unit for every term.
         size = float(np.max(np.abs(listed.log_masses))) + excess * float(np.max(np.abs(listed.most)))
@@ -293,7 +293,7 @@ class SkellamRenyi:
             if converges:
                 listed = listed_losses(self.variance, self.shift, reach)
                 log_largest_term = float(np.max(listed.log_masses + excess * listed.least))
-                if self._log_left(listed.table, excess) <= max(log_largest_term, 0.0) + _NEGLIGIBLE:
+                if self._log_sum_below(listed.table, excess) <= max(log_largest_term, 0.0) + _NEGLIGIBLE:
                     return listed
             reach *= 2
         return None
@@ -315,24 +315,24 @@ class SkellamRenyi:
         far = math.asinh((n + self.shift + 1.0) / self.variance)
         return -near + excess * (far - near)
 
-    def _log_left(self, table: SkellamTable, excess: float) -> float:
-        """Return an upper bound on the log of the sum of p e^{tL} over the outcomes below the listed ones.
+    def _log_sum_below(self, table: SkellamTable, excess: float) -> float:
+        """Return an upper bound on the log of the sum of p e^{tL} over the outcomes below −n, the least listed one.
 
-        L is the privacy loss and p the probability of an outcome. The terms are below a geometric series.
+        L is the privacy loss and p the probability of an outcome. The quotients of neighbouring terms are at most the
+        quotient q at −n, so a geometric series bounds the sum.
 
         Args:
-            table: probabilities of the noise.
+            table: differences F(n) = log P(0) − log P(n) of the noise.
             excess: t > 0.
 
         Returns:
             The natural logarithm of the sum of that series, rounded up.
         """
-        # The term at the least listed outcome −n, and the bound on the quotient of all terms below it.
+        # The loss and the term at −n, and the bound on the quotient.
         n = table.reach - self.shift
         loss = float(table.falls[table.reach] - table.falls[n]) + table.error
         log_term = table.log_at_zero - float(table.falls[n]) + 2.0 * table.error + excess * loss
-        # The logarithm of the quotient is negative, and is rounded up.
-        log_quotient = self._log_series_quotient(n, excess) * (1.0 - 1e-9)
+        log_quotient = self._log_series_quotient(n, excess) * (1.0 - 1e-9)  # negative, rounded up
 
         # The series is the term times q/(1 − q).
         rounding = 1e-9 * (1.0 + abs(log_term))

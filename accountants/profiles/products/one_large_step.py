@@ -184,7 +184,7 @@ class OneLargeStep:
         return cls(tuple(steps))
 
     def log_delta(self, epsilon: float) -> Interval:
-        """Return certified bounds on log δ of the composition, which are narrow if one large loss dominates it.
+        """Return bounds on log δ of the composition, which are close to each other if a single large loss dominates δ.
 
         Args:
             epsilon: ε > 0, in nats.
@@ -379,9 +379,9 @@ class OneLargeStep:
         return bound
 
     def _truncated_moments(self, cuts: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return upper bounds on Σ E[L_t²; L_t ≤ b] and on the mean of Σ L_t over L_t ≤ b, for several b at once.
+        """Return upper bounds on Σ E[L_t²; L_t ≤ b] and Σ E[L_t; L_t ≤ b] for the loss L_t of step t, for several b.
 
-        L_t is the privacy loss of step t. The bounds are the inputs of Bennett's inequality.
+        E[L; L ≤ b] is at most E[L − 1 + e^{−L}; L ≤ b], where the integrand is at most L²/2 for L > 0.
 
         Args:
             cuts: values of b in nats, increasing.

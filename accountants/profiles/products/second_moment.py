@@ -62,9 +62,10 @@ class Moment:
     log_exceeding: float
 
     def log_delta(self, epsilon: float) -> float:
-        """Return an upper bound on log δ(ε), from the second moment v and the probability η of large losses.
+        """Return an upper bound on log δ(ε) by the inequality of Cauchy and Schwarz.
 
-        By the inequality of Cauchy and Schwarz, with α = e^ε and k = α − 1,
+        η bounds the probability that a step has a loss above its limit. Without such losses, the second moment of the
+        likelihood ratio is at most 1 + v. With α = e^ε and k = α − 1,
 
             δ ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))).
 
@@ -113,7 +114,8 @@ def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) 
         limit = int(negligible[0])
         log_exceeding = float(np.logaddexp(log_exceeding, log_beyond[limit]))
 
-        # E_Q[(dP/dQ − 1)²] of one run, over losses up to the limit.
+        # E_Q[(dP/dQ − 1)²] of one run, over losses up to the limit. With the hockey-stick divergence E_γ it is at most
+        # 2 ∫ E_γ(P‖Q) dγ up to the limit, plus 2 ∫ γ⁻³ E_γ(Q‖P) dγ, over γ > 1.
         square = _integral(first, grid[: limit + 1]) + _integral(second, grid)
         if square < _LEAST_SQUARE:
             return None

@@ -132,10 +132,11 @@ class RunsDistribution:
         return np.asarray(numerator / math.expm1(-self.shape * math.log1p(odds)))
 
     def all_in(self, inside: FloatArray, outside: FloatArray, *, up: bool) -> FloatArray:
-        """Return an upper or a lower bound on the probability that there are runs, all with outputs in a set.
+        """Return a bound on the probability that there is at least one run, and every output is in a given set.
 
-        It is f(p) − f(0) for the generating function f of the number of runs. For a negative binomial number it
-        decreases with c = (1 − γ)/γ, of which two bounds are known (`odds`). The bound to the other side is used.
+        It is f(p) − f(0) for the generating function f(x) = E[x^K] of the number K of runs. K is Poisson, or negative
+        binomial with a shape η and a parameter γ. In the latter case the probability decreases with c = (1 − γ)/γ, of
+        which two bounds are known (`odds`). An upper bound uses the lower one of them, a lower bound the upper one.
 
         Args:
             inside: probability p that the output of one run is in the set.
@@ -218,12 +219,13 @@ class SelectionGain:
         return slopes[lowest] * rounding, np.maximum(intercepts[lowest], 0.0) * rounding + 1e-300
 
     def supremum(self, first: float, second: float) -> float:
-        """Return an upper bound on the increase of the privacy losses by choosing the best run, over all tests.
+        """Return an upper bound on the increase of the privacy losses by choosing the best run.
 
-        The increase is v φ(q) − w φ(q′) − (v − w) φ(1). A test has the probabilities q and q′ on two neighbours, and
-        φ = log f′ for the generating function f of the number of runs. On each interval of u = 1 − q, a line γu + b
-        bounds 1 − q′ (`_lines`). The largest value is at a boundary of the interval, or where the derivative in u
-        vanishes (`_stationary_points`).
+        The increase is the largest value of v φ(q) − w φ(q′) − (v − w) φ(1) over all tests, which have the
+        probabilities q and q′ on two neighbours. φ is log f′ for the generating function f of the number of runs.
+
+        The range of u = 1 − q is divided into intervals. On each, a line γu + b bounds 1 − q′ (`_lines`). The largest
+        value is then at an end of an interval, or where the derivative in u vanishes (`_stationary_points`).
 
         Args:
             first: weight v > 0.
@@ -240,8 +242,8 @@ class SelectionGain:
 
         largest, size = -math.inf, 0.0
         for u in candidates:
-            gain = second * self.runs.fall(slopes * u + intercepts, up=True)
-            loss = first * self.runs.fall(u, up=False)
+            gain = second * self.runs.fall(slopes * u + intercepts, up=True)  # w (φ(1) − φ(q′))
+            loss = first * self.runs.fall(u, up=False)  # v (φ(1) − φ(q))
             largest = max(largest, float(np.max(gain - loss)))
             size = max(size, float(np.max(gain)), float(np.max(loss)))
         # Rounded up, relative to the largest term of the differences.
@@ -251,9 +253,15 @@ class SelectionGain:
     def _stationary_points(self, first: float, second: float) -> FloatArray:
         """Return the point of each interval (cell) of u at which the derivative of the increase of the losses vanishes.
 
-        The increase is (1 + η)(w log(1 + c (γu + b)) − v log(1 + c u)). Here u = 1 − q for the probability q of a test,
-        γu + b is the line of the cell (`_lines`), and c and η belong to the number of runs. There is at most one such
-        point. A point outside the cell is moved to its boundary.
+        For a negative binomial number of runs with the shape η and the parameter c, the increase in u is
+
+            (1 + η)(w log(1 + c (γu + b)) − v log(1 + c u)),
+
+        with the slope γ and the intercept b of the cell's line (`_lines`). The derivative vanishes at
+
+            u = (v (1 + cb) − wγ)/(cγ (w − v)).
+
+        A point outside the cell is moved to its boundary.
 
         Args:
             first: weight v > 0.

@@ -50,16 +50,17 @@ class BestOfRunsRenyi:
     def rho(self) -> float:
         """A number ρ such that the Rényi divergence D_a of every order a > 1 is at most ρ a; math.inf if none is known.
 
-        Between two listed orders, D_a/a is at most the bound at the larger one, divided by the smaller one. Beyond the
-        last order, D_a is at most that of one run plus H + (|log E[K]| + log 2)/(a − 1), with the number K of runs. The
-        proof is the module docstring.
+        Between two listed orders, D_a increases with a, so D_a/a is at most the bound at the larger order, divided by
+        the smaller one. Beyond the last order, D_a is at most that of one run plus H + (|log E[K]| + log 2)/(a − 1). H
+        is `loss`, and K is the number of runs.
         """
         orders = (1.0, *self.listed.orders)
         ratios = [self.listed.at(larger) / smaller for smaller, larger in itertools.pairwise(orders)]
 
         last = orders[-1]
         increase = self.loss + (abs(math.log(self.runs.mean)) + math.log(2.0)) / (last - 1.0)
-        base_rho = min(concentration_of_parts(pair) for pair in self.base.alternatives or (self.base,))
+        base_pairs = self.base.alternatives or (self.base,)  # each is a valid bound for one run
+        base_rho = min(concentration_of_parts(pair) for pair in base_pairs)
         # 16 units of roundoff exceed the relative error of the few sums and quotients.
         rounding = 1.0 + 16 * UNIT_ROUNDOFF
         return max(*ratios, base_rho + increase / last) * rounding

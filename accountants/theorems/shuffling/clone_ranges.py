@@ -131,7 +131,7 @@ class CloneCount:
         return CountRanges(first, self._range_masses(first))
 
     def _range_masses(self, first: FloatArray) -> FloatArray:
-        """Compute the log probability that C is in each range, as a difference of tails.
+        """Compute the log probability that the number C of clones is in each range, as a difference of tails.
 
         The tails are P(C < c) up to the mean and P(C ≥ c) above it, because differences of small tails are more
         accurate.
@@ -148,6 +148,7 @@ class CloneCount:
             return log_difference(larger_tail, np.minimum(smaller_tail, larger_tail))
 
         middle = int(np.searchsorted(first, self._mean, side="right"))
+        # C < c means that at least n − 1 − c + 1 of the n − 1 other reports are not clones.
         log_below = self._mirrored.log_tail(self._other_clients - first[:middle] + 1.0)
         log_above = self.distribution.log_tail(first[middle - 1 :])
         up_to_mean = log_masses(log_below[1:], log_below[:-1])
@@ -155,7 +156,7 @@ class CloneCount:
         return np.concatenate((up_to_mean, beyond_mean, log_above[-1:]))
 
     def _single_masses(self, values: FloatArray) -> FloatArray:
-        """Compute the log probability of each likely value of C.
+        """Compute the log probability of each likely value of the number C of clones, the reports like the victim's.
 
         The probability of smaller values is that of the value 0, and the probability of larger values is added to the
         last value.
@@ -171,7 +172,8 @@ class CloneCount:
         log_mass[-1:] += np.log(self.distribution.tail_ratio(values[-1:]))
         least = self.likely[0]
         if least > 0.0:
-            # The value 0 gets the probability of all values below the least likely one, by the mirrored distribution.
-            no_clones = self._other_clients - values[1:2] + 1.0
-            log_mass[:1] = self._mirrored.log_mass(no_clones) + np.log(self._mirrored.tail_ratio(no_clones))
+            # The value 0 gets the probability P(C < c) of all values below the least likely value c. It is a tail of
+            # the number n − 1 − C of reports that are not clones.
+            least_others = self._other_clients - values[1:2] + 1.0
+            log_mass[:1] = self._mirrored.log_mass(least_others) + np.log(self._mirrored.tail_ratio(least_others))
         return log_mass

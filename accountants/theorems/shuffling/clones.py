@@ -175,7 +175,10 @@ class ClonesBound(ScaledBound):
         return math.inf
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose the log of the bound on δ(ε) of shuffled reports, with the charge for their distance from clones.
+        """Enclose the log of the bound on δ(ε) of shuffled reports.
+
+        The bound is Σ_c P(C = c) δ_c(ε) + (1 + e^ε) t. C is the number of reports that look like the victim's, and t
+        the total variation distance of the real reports from idealised ones.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -185,13 +188,13 @@ class ClonesBound(ScaledBound):
         """
         epsilons = np.asarray([epsilon])
         pair_lower, pair_upper = self._enclose(epsilons)
-        lower, upper = self._add_charge(epsilons, pair_lower, pair_upper)
+        lower, upper = self._add_distance_term(epsilons, pair_lower, pair_upper)
         return Interval(float(lower[0]), float(upper[0]))
 
     def upper(self, epsilon: float) -> float:
-        """Return an upper bound on log δ in less time, from fewer ranges of the number of clones.
+        """Return an upper bound on log δ in less time than `log_bound`, and at most a relative 1e-6 above its bound.
 
-        It is at most a relative 1e-6 above the upper bound of `log_bound`.
+        The number of clones, reports that look like the victim's, is divided into fewer ranges.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -204,8 +207,8 @@ class ClonesBound(ScaledBound):
     def upper_bounds(self, epsilon: FloatArray) -> FloatArray:
         """Compute upper bounds on log δ at several ε.
 
-        Each group of `_TOGETHER` consecutive values uses the same ranges of the number of clones, so they should be
-        close to each other.
+        Each group of `_TOGETHER` consecutive values uses the same ranges of the number of clones, the reports that look
+        like the victim's. The bounds are tighter if the ε of a group are close to each other.
 
         Args:
             epsilon: values of ε, in nats.
@@ -218,14 +221,16 @@ class ClonesBound(ScaledBound):
         groups = [epsilon[start : start + _TOGETHER] for start in range(0, epsilon.size, _TOGETHER)]
         upper = np.concatenate([self._quick_upper(group) for group in groups])
         no_lower = np.full(upper.size, -np.inf)
-        _, charged_upper = self._add_charge(epsilon, no_lower, upper)
-        return charged_upper
+        _, whole_upper = self._add_distance_term(epsilon, no_lower, upper)
+        return whole_upper
 
-    def _add_charge(self, epsilon: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Add the charge (1 + e^ε) t to lower and upper bounds on δ of idealised reports, rounded outward.
+    def _add_distance_term(
+        self, epsilon: FloatArray, lower: FloatArray, upper: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Add the term (1 + e^ε) t to lower and upper bounds on δ of idealised reports, rounded outward.
 
         The real reports are within the total variation distance t of the idealised ones, on both data sets. This
-        increases δ by at most the charge.
+        increases δ by at most that term.
 
         Args:
             epsilon: array of values of ε, in nats.
@@ -233,12 +238,12 @@ class ClonesBound(ScaledBound):
             upper: upper bound on log δ of the idealised reports at each ε.
 
         Returns:
-            Two arrays, of lower and of upper bounds on log δ with the charge, at most 0.
+            Two arrays, of lower and of upper bounds on log δ with the term, at most 0.
         """
-        charge = self.log_distance + np.logaddexp(0.0, epsilon)  # log (1 + e^ε) t
+        log_term = self.log_distance + np.logaddexp(0.0, epsilon)  # log (1 + e^ε) t
         slack = 8 * UNIT_ROUNDOFF  # exceeds the rounding error of the sums
-        lower = np.logaddexp(lower, charge) - slack
-        upper = np.logaddexp(upper, charge) + slack
+        lower = np.logaddexp(lower, log_term) - slack
+        upper = np.logaddexp(upper, log_term) + slack
         return np.asarray(np.minimum(lower, 0.0)), np.asarray(np.minimum(upper, 0.0))
 
     @cached_property

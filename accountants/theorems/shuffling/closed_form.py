@@ -43,18 +43,20 @@ class ClosedFormBound(ScaledBound):
         return self.local.pure_epsilon
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) of shuffled reports by the closed form at its best local guarantee (ε₀, δ₀).
+        """Enclose the bound on log δ(ε) of shuffled reports by the formula of Lowy and Razaviyayn.
 
-        The local guarantee itself replaces the closed form where it is lower.
+        The formula is evaluated at several guarantees (ε₀, δ₀) of a single report, and the least value is used. The δ
+        of a single report replaces it where that is lower.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
 
         Returns:
-            A lower and an upper bound on the natural logarithm of the closed form, which differ by its rounding error.
+            A lower and an upper bound on the natural logarithm of the result, which differ by its rounding error.
         """
         local_bounds = self.local.pair.log_delta_bounds(epsilon)
-        best = float(self._log_bounds(min(epsilon, LARGEST_LOCAL_EPSILON)).min())
+        log_bounds = self._log_bounds(min(epsilon, LARGEST_LOCAL_EPSILON))  # one for each (ε₀, δ₀)
+        best = float(log_bounds.min())
         slack = 64 * UNIT_ROUNDOFF * (1.0 + abs(best))  # exceeds the rounding error of the logarithm
         upper = min(best + slack, local_bounds.upper, 0.0)
         return Interval(min(best - slack, local_bounds.lower, upper), upper)

@@ -39,10 +39,10 @@ _FEW = 80.0
 """Mean number of reports in the blanket up to which no uniform pieces are used."""
 _DEEPEST = -745.0
 """log δ below which δ is below every double."""
-_FIRST_CUT, _SECOND_CUT = 4.0, 9.5
-"""Log ratio of the estimated δ to the charge at the first cut, and at the second, where the charge is negligible."""
-_SMALL_CHARGE = 4.4
-"""Log ratio of the expected δ to the charge of a cut."""
+_FIRST_COST, _SECOND_COST = 4.0, 9.5
+"""Log ratio of the estimated δ to the cost of a cut, the δ that is added for it: at the first and the second cut."""
+_SMALL_COST = 4.4
+"""Log ratio of the expected δ to the cost of a cut."""
 _ENOUGH = 12.0
 """Log ratio of the expected δ to the error of the compound sum."""
 _FAR_ABOVE = 0.3
@@ -126,9 +126,9 @@ class GaussianBlanketBound(ScaledBound):
     def upper_near(self, epsilon: float, local: float, expected: float, tilt: float | None) -> NearBound:
         """Return an upper bound on log δ(ε) of shuffled Gaussian reports, tight if log δ is near an expected value.
 
-        The bound is E[(Y₁ + … + Y_n)₊]/n plus a charge, where Y is the term of one report. Large noise is cut off, and
-        the charge bounds the effect on δ. The cut is chosen so that the charge is a small share of the expected δ.
-        Every cut gives a valid bound.
+        The bound is E[(Y₁ + … + Y_n)₊]/n, where Y_i is the term of report i in the privacy blanket bound. Large noise
+        is cut off at an edge, and a bound on the effect on δ is added. The edge is chosen so that this is a small share
+        of the expected δ. Every edge gives a valid bound.
 
         Args:
             epsilon: ε, in nats.
@@ -139,21 +139,21 @@ class GaussianBlanketBound(ScaledBound):
 
         Returns:
             The bound on log δ, the tilt for the next ε, and whether a single report dominates δ. If no term can be
-            positive, the bound is the charge, and the tilt is the given one.
+            positive, only the effect of the cut remains, and the tilt is the given one.
         """
         edge_index = self._cut_for(expected)
-        charge = min(self._terms.log_charge(edge_index), local)
+        cut_cost = min(self._terms.log_cut_cost(edge_index), local)
         distribution = self._terms.distribution(compute_alpha_excess(epsilon), edge_index, upper=True)
         total = CompoundSum(distribution, self.clients, tilt)
         if total.law.largest_value == 0.0:
-            return NearBound(charge, tilt, single_dominates=False)
-        # The sum needs to be accurate only in proportion to the expected δ. An estimate far above the expected value
-        # means that a single report dominates δ.
+            return NearBound(cut_cost, tilt, single_dominates=False)
+        # The error of the sum needs to be small only relative to the expected δ. An estimate far above the expected
+        # value means that a single report dominates δ.
         log_clients = math.log(self.clients)
         excess = max(total.log_estimate - log_clients - expected, 0.0)
         accuracy = min(_ENOUGH + excess, NEGLIGIBLE)
         main = total.log_positive_part(accuracy).upper - log_clients + 8 * UNIT_ROUNDOFF  # rounded up
-        upper = min(local, float(np.logaddexp(main, charge)))
+        upper = min(local, float(np.logaddexp(main, cut_cost)))
         return NearBound(upper, total.tilt, single_dominates=excess > _FAR_ABOVE)
 
     def local_bounds(self, epsilon: float) -> Interval:
@@ -171,7 +171,7 @@ class GaussianBlanketBound(ScaledBound):
         """Find an edge B at which the noise may be cut off with an effect that is a small share of a given δ.
 
         The effect on δ is at most Φ(c − B), where c bounds the absolute value of a contribution. Both c and B are in
-        standard deviations of the noise. B is such that log Φ(c − B) is about `_SMALL_CHARGE` below log δ.
+        standard deviations of the noise. B is such that log Φ(c − B) is about `_SMALL_COST` below log δ.
 
         Args:
             log_delta: natural logarithm of δ.
@@ -179,15 +179,15 @@ class GaussianBlanketBound(ScaledBound):
         Returns:
             Index into the edges of the cells.
         """
-        distance = -float(ndtri_exp(min(log_delta, 0.0) - _SMALL_CHARGE))
+        distance = -float(ndtri_exp(min(log_delta, 0.0) - _SMALL_COST))
         return self._terms.find_edge(min(max(distance, _NEAREST), FURTHEST))
 
     def log_bound(self, epsilon: float) -> Interval:
         """Enclose log δ(ε) of the privacy blanket bound on shuffled Gaussian reports.
 
         The bound is the smaller of E[(Y₁ + … + Y_n)₊]/n, where Y is the term of one report, and the δ of a single
-        report. Large noise is cut off, and a charge bounds the effect on δ. The better one of two cuts is used: the
-        charge for the nearer cut is a small share of δ, and that for the further one is negligible.
+        report. Large noise is cut off, and a bound on the effect on δ, the cost of the cut, is added. The better one of
+        two cuts is used: the cost of the nearer cut is a small share of δ, and that of the further one is negligible.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -210,7 +210,7 @@ class GaussianBlanketBound(ScaledBound):
     def upper(self, epsilon: float) -> float:
         """Return an upper bound on log δ(ε) of shuffled Gaussian reports, at less cost than `log_bound`.
 
-        Large noise is cut off at one point, for which a charge of a small share of δ is added. No second cut is tried.
+        Large noise is cut off at one point, for which a small share of δ is added. No second cut is tried.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -228,21 +228,21 @@ class GaussianBlanketBound(ScaledBound):
     def _upper_at(self, alpha_excess: float, edge_index: int, local: float) -> float:
         """Return an upper bound on log δ if the noise of each report is cut off at an edge B.
 
-        δ is at most (1/n) E[(Y₁ + … + Y_n)₊] plus a charge. Y is the term of one report without noise above B. The
-        charge bounds the effect of the cut on δ.
+        δ is at most (1/n) E[(Y₁ + … + Y_n)₊] plus a bound on the effect of the cut on δ. Y is the term of one report
+        without noise above B.
 
         Args:
             alpha_excess: α − 1 = e^ε − 1.
             edge_index: index of the edge B.
-            local: upper bound on log δ without shuffling, which limits the charge for the cut.
+            local: upper bound on log δ without shuffling, which limits the effect of the cut.
 
         Returns:
             The natural logarithm of the sum of both parts, rounded up.
         """
         total = CompoundSum(self._terms.distribution(alpha_excess, edge_index, upper=True), self.clients)
         main = total.log_positive_part().upper - math.log(self.clients) + 8 * UNIT_ROUNDOFF  # rounded up
-        charge = min(self._terms.log_charge(edge_index), local)
-        return float(np.logaddexp(main, charge))
+        cut_cost = min(self._terms.log_cut_cost(edge_index), local)
+        return float(np.logaddexp(main, cut_cost))
 
     def _lower_at(self, alpha_excess: float, edge_index: int) -> float:
         """Return a lower bound on the log of the privacy blanket bound (1/n) E[(Y₁ + … + Y_n)₊].
@@ -260,10 +260,11 @@ class GaussianBlanketBound(ScaledBound):
         return total.log_positive_part().lower - math.log(self.clients)
 
     def _first_distance(self, alpha_excess: float) -> float:
-        """Find by bisection a distance beyond the largest contribution at which a cut of the noise has a small cost.
+        """Find by bisection how far beyond the largest contribution the noise may be cut off with a small effect on δ.
 
         If noise above B is cut off, at most Φ(c − B) is added to δ, where c bounds the absolute value of a
-        contribution. At the distance B − c that is returned, this is a small share of the estimated δ.
+        contribution and Φ is the normal distribution function. At the distance B − c that is returned, this cost is
+        about e^−4 of the estimated δ.
 
         Args:
             alpha_excess: α − 1 = e^ε − 1.
@@ -271,34 +272,35 @@ class GaussianBlanketBound(ScaledBound):
         Returns:
             A distance between `_NEAREST` and `FURTHEST`, in standard deviations of the noise.
         """
-        # The charge is small enough at `far`, or `far` is the largest distance.
+        # The cost is small enough at `far`, or `far` is the largest distance. All values are logarithms.
         near, far = _NEAREST, FURTHEST
         while far - near > _STEP:
             middle = 0.5 * (near + far)
             edge_index = self._terms.find_edge(middle)
-            largest_charge = self._estimate(alpha_excess, edge_index) - _FIRST_CUT
-            if self._terms.log_charge(edge_index) < largest_charge:
+            largest_cost = self._estimate(alpha_excess, edge_index) - _FIRST_COST
+            if self._terms.log_cut_cost(edge_index) < largest_cost:
                 far = middle
             else:
                 near = middle
         return far
 
     def _second_distance(self, alpha_excess: float, first_distance: float) -> float:
-        """Find a distance beyond the largest contribution at which a cut of the noise has a negligible cost.
+        """Find how far beyond the largest contribution the noise may be cut off with a negligible effect on δ.
 
         If noise above B is cut off, at most Φ(c − B) is added to δ, where c bounds the absolute value of a
-        contribution. The search increases the distance B − c in equal steps, up to about `FURTHEST`.
+        contribution. The search increases the distance B − c in equal steps, up to about `FURTHEST`, until this cost is
+        at most e^−9.5 of the estimated δ.
 
         Args:
             alpha_excess: α − 1 = e^ε − 1.
-            first_distance: result of `_first_distance`, at which the charge is a small share of δ.
+            first_distance: result of `_first_distance`, at which the cost is a small share of δ.
 
         Returns:
             A distance of at least `first_distance`, in standard deviations of the noise.
         """
-        largest_charge = self._estimate(alpha_excess, self._terms.find_edge(first_distance)) - _SECOND_CUT
+        largest_cost = self._estimate(alpha_excess, self._terms.find_edge(first_distance)) - _SECOND_COST
         distance = first_distance
-        while distance < FURTHEST and self._terms.log_charge(self._terms.find_edge(distance)) > largest_charge:
+        while distance < FURTHEST and self._terms.log_cut_cost(self._terms.find_edge(distance)) > largest_cost:
             distance += _STEP
         return distance
 

@@ -48,8 +48,8 @@ class Cells(NamedTuple):
         to_high: mass of the rest in each cell that is moved to its upper edge. Both together keep the mean of x.
         mean_excess: mean of x under the rest, in each cell.
         errors: bounds on the numerical errors of the masses of the rest.
-        levels: right ends x_j of the uniform pieces.
-        level_mass: masses of the uniform pieces.
+        piece_ends: right ends x_j of the uniform pieces.
+        piece_mass: masses of the uniform pieces.
         lump_excess: mean of x over each lump of `LUMP` consecutive cells, pieces included, for estimates.
         lump_mass: mass of each lump, pieces included.
     """
@@ -60,8 +60,8 @@ class Cells(NamedTuple):
     to_high: FloatArray
     mean_excess: FloatArray
     errors: FloatArray
-    levels: FloatArray
-    level_mass: FloatArray
+    piece_ends: FloatArray
+    piece_mass: FloatArray
     lump_excess: FloatArray
     lump_mass: FloatArray
 
@@ -100,9 +100,9 @@ def blanket_cells(scaled_norm: float, *, with_pieces: bool) -> Cells:
     Returns:
         The edges of the cells, the masses of the rest in each cell, the pieces, and coarser masses for estimates.
     """
-    edges, levels = _edges_and_levels(scaled_norm, with_pieces=with_pieces)
+    edges, step_ends = _edges_and_step_ends(scaled_norm, with_pieces=with_pieces)
     edge_excess = np.expm1(2.0 * scaled_norm * edges)
-    level_excess = np.expm1(2.0 * scaled_norm * levels)
+    end_excess = np.expm1(2.0 * scaled_norm * step_ends)
 
     # Nodes and weights of the quadrature, with a row for each cell.
     low, width = edges[:-1, None], np.diff(edges)[:, None]
@@ -111,8 +111,8 @@ def blanket_cells(scaled_norm: float, *, with_pieces: bool) -> Cells:
     density = np.exp(-0.5 * (nodes + scaled_norm) ** 2)  # φ(w + c) times √(2π), like the heights of the pieces
 
     # The rest is what the uniform pieces leave of the density.
-    heights = _piece_heights(scaled_norm, levels)
-    piece_density = _piece_density(scaled_norm, nodes, edges, levels, heights)
+    heights = _piece_heights(scaled_norm, step_ends)
+    piece_density = _piece_density(scaled_norm, nodes, edges, step_ends, heights)
     rest = weight * np.maximum(density - piece_density, 0.0)
     piece_steps = heights - np.append(heights[1:], 0.0)
 
@@ -133,8 +133,8 @@ def blanket_cells(scaled_norm: float, *, with_pieces: bool) -> Cells:
         mean_excess=edge_excess[:-1] + np.diff(edge_excess) * to_high / rest_mass,
         # Relative error of a mass: in proportion to the exponent (w + c)²/2 of its density, and 64 for the sums.
         errors=UNIT_ROUNDOFF * (64.0 + 4.0 * (edges[1:] + scaled_norm) ** 2) * cell_mass,
-        levels=level_excess,
-        level_mass=_NORMAL_FACTOR * piece_steps * level_excess,
+        piece_ends=end_excess,
+        piece_mass=_NORMAL_FACTOR * piece_steps * end_excess,
         lump_excess=lump_excess,
         lump_mass=lump_mass,
     )
@@ -157,7 +157,7 @@ def _combine_into_lumps(cell_moment: FloatArray, cell_mass: FloatArray) -> tuple
     return mean_excess, lump_mass
 
 
-def _edges_and_levels(scaled_norm: float, *, with_pieces: bool) -> tuple[FloatArray, FloatArray]:
+def _edges_and_step_ends(scaled_norm: float, *, with_pieces: bool) -> tuple[FloatArray, FloatArray]:
     """Choose the edges of the intervals (cells) into which the noise w ≥ 0 of Gaussian reports is divided.
 
     The edges are equidistant, with a spacing inversely proportional to 1 + c. The right ends of the pieces are edges
@@ -178,11 +178,11 @@ def _edges_and_levels(scaled_norm: float, *, with_pieces: bool) -> tuple[FloatAr
         return np.unique(grid), np.empty(0)
     # The pieces are where most of the mass is, at w of the order of 1/(1 + 2c).
     last_level = min(3.0 / (1.0 + 2.0 * scaled_norm), furthest)
-    levels = np.linspace(0.0, last_level, _LEVELS + 1)[1:]
-    return np.unique(np.concatenate((grid, levels))), levels
+    step_ends = np.linspace(0.0, last_level, _LEVELS + 1)[1:]
+    return np.unique(np.concatenate((grid, step_ends))), step_ends
 
 
-def _piece_heights(scaled_norm: float, levels: FloatArray) -> FloatArray:
+def _piece_heights(scaled_norm: float, step_ends: FloatArray) -> FloatArray:
     """Compute the heights of a step function below the density of x = e^{2cw} − 1, where w has the density φ(w + c).
 
     Here e^{2cw} is the likelihood ratio of two opposite contributions. The density of x is
@@ -193,17 +193,17 @@ def _piece_heights(scaled_norm: float, levels: FloatArray) -> FloatArray:
 
     Args:
         scaled_norm: bound c on a contribution, in standard deviations of the noise.
-        levels: right ends of the steps in w, increasing.
+        step_ends: right ends of the steps in w, increasing.
 
     Returns:
         The height of each step times √(2π), rounded down.
     """
-    log_density = -0.5 * (levels + scaled_norm) ** 2 - 2.0 * scaled_norm * levels
+    log_density = -0.5 * (step_ends + scaled_norm) ** 2 - 2.0 * scaled_norm * step_ends
     return np.exp(log_density) / (2.0 * scaled_norm) * _BELOW
 
 
 def _piece_density(
-    scaled_norm: float, nodes: FloatArray, edges: FloatArray, levels: FloatArray, heights: FloatArray
+    scaled_norm: float, nodes: FloatArray, edges: FloatArray, step_ends: FloatArray, heights: FloatArray
 ) -> FloatArray:
     """Evaluate a step function, given as a density of x = e^{2cw} − 1, as a density of the noise w at quadrature nodes.
 
@@ -213,7 +213,7 @@ def _piece_density(
         scaled_norm: bound c on a contribution, in standard deviations of the noise.
         nodes: nodes w of the quadrature, with a row for each cell.
         edges: edges of the cells in w, one more than cells.
-        levels: right ends of the steps in w, increasing.
+        step_ends: right ends of the steps in w, increasing.
         heights: height of each step as a density of x, times √(2π).
 
     Returns:
@@ -221,6 +221,7 @@ def _piece_density(
     """
     # The ends of the steps are edges, so each cell is within one step. The middle of the cell identifies it.
     cell_middles = 0.5 * (edges[:-1] + edges[1:])
-    step_of_cell = np.searchsorted(levels, cell_middles)
+    step_of_cell = np.searchsorted(step_ends, cell_middles)
+    # Cells beyond the last step have the index after it, for which a height of 0 is appended.
     height_of_cell = np.append(heights, 0.0)[step_of_cell]
     return height_of_cell[:, None] * 2.0 * scaled_norm * np.exp(2.0 * scaled_norm * nodes)

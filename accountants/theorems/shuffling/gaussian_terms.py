@@ -88,7 +88,7 @@ class BlanketTerms:
         index = int(np.searchsorted(edges, self.scaled_norm + distance))
         return min(max(index, _LEAST_EDGE_INDEX), edges.size - 1)
 
-    def log_charge(self, edge_index: int) -> float:
+    def log_cut_cost(self, edge_index: int) -> float:
         """Return an upper bound on log Φ(c − B), which limits the change of δ if noise beyond an edge B is ignored.
 
         Φ is the standard normal distribution function, and c bounds the absolute value of a contribution. Both c and B
@@ -145,8 +145,8 @@ class BlanketTerms:
             edge_index: index of the edge B of the last cell that is used.
 
         Returns:
-            The excess x = ρ − 1 of the likelihood ratio at each edge up to B, with the mass that is moved there. The
-            mass beyond B has the value of x at B, its smallest.
+            The excess x = ρ − 1 of the likelihood ratio ρ at each edge up to B, with the mass that the cells on both
+            sides move there. For noise beyond B, x is larger than at B; it is given the value at B.
         """
         cells = self.cells
         excess, errors = cells.edge_excess[: edge_index + 1], cells.errors[:edge_index]
@@ -184,18 +184,19 @@ class BlanketTerms:
         return float(ndtr(-(self.cells.edges[edge_index] + self.scaled_norm)))
 
     def _pieces(self, alpha_excess: float) -> Pieces:
-        """Transform uniform parts of the density of a likelihood ratio ρ to uniform parts (pieces) of that of a term Y.
+        """Return the uniform pieces of the density of a report's term Y in the privacy blanket bound.
 
-        The density of x = ρ − 1 contains uniform densities on intervals [0, x_j]. Positive noise gives Y = ρ − α, and a
-        piece that begins at 1 − α. Negative noise gives Y = 1 − αρ, and a piece of the same mass that ends there.
+        With the likelihood ratio ρ of the report, Y is ρ − α for positive noise and 1 − αρ for negative noise. The
+        density of x = ρ − 1 contains uniform densities on intervals [0, x_j]. Each gives two pieces of equal mass. For
+        positive noise the piece begins at Y = 1 − α, and for negative noise it ends there.
 
         Args:
             alpha_excess: α − 1 = e^ε − 1.
 
         Returns:
-            Bounds and mass of each piece. There are none if the cells have no pieces.
+            Bounds and mass of each piece. There are none if `cells` has no uniform densities.
         """
-        mass, right_end = self.cells.level_mass, self.cells.levels
+        mass, right_end = self.cells.piece_mass, self.cells.piece_ends
         at_zero = np.full(right_end.size, -alpha_excess)
         return Pieces(
             low=np.concatenate((at_zero, _negative_value(right_end, alpha_excess))),
@@ -206,8 +207,9 @@ class BlanketTerms:
     def approximate_distribution(self, alpha_excess: float, edge_index: int) -> StepLaw:
         """Build a coarse distribution of a report's term Y, for estimates without an error bound.
 
-        The noise is divided into short intervals (cells). The mass of `LUMP` consecutive cells is moved to the mean of
-        their likelihood ratio. Noise beyond an edge is dropped.
+        Y is ρ − α for positive noise and 1 − αρ for negative noise, with the likelihood ratio ρ. The noise is divided
+        into short intervals (cells). The mass of `LUMP` consecutive cells is moved to the mean of their ρ. Noise beyond
+        an edge is dropped.
 
         Args:
             alpha_excess: α − 1 = e^ε − 1.
@@ -220,5 +222,5 @@ class BlanketTerms:
         excess, mass = self.cells.lump_excess[:lump_count], self.cells.lump_mass[:lump_count]
         points = np.concatenate((excess - alpha_excess, _negative_value(excess, alpha_excess)))
         no_errors = np.zeros(points.size)
-        weights = np.concatenate((mass, mass))
+        weights = np.concatenate((mass, mass))  # positive and negative noise are equally probable
         return StepLaw(WeightedPoints(points=points, weights=weights, point_errors=no_errors, weight_errors=no_errors))

@@ -64,11 +64,11 @@ class LocalCurve:
         return self._evaluate_points()
 
     def _evaluate_points(self) -> LocalPoints:
-        """Compute points (ε₀, log δ₀) of the guarantee of a single report, or the one point of a pure guarantee.
+        """Compute points (ε₀, log δ₀) of the guarantee of a single report.
 
-        A guarantee is pure if δ₀ = 0. A scan of few ε₀ finds the range in which δ₀ is neither useless
-        (`_LARGEST_LOG_DELTA`) nor zero as a double (`_DEEPEST`). The points are evenly spaced in log ε₀ over that
-        range.
+        A pure guarantee, with δ₀ = 0 at some ε₀ ≤ 700, gives one point, the least such ε₀. Otherwise a scan of few ε₀
+        finds the range in which δ₀ is neither useless (`_LARGEST_LOG_DELTA`) nor zero as a double (`_DEEPEST`). The
+        points are evenly spaced in log ε₀ over that range.
 
         Returns:
             The points with increasing ε₀. They are those of the scan if no scanned point is useful.

@@ -198,14 +198,15 @@ class LocalClonesBound(ScaledBound):
         return first_candidate + int(np.argmin(estimates))  # an index among all points
 
     def _estimate(self, epsilon: FloatArray | float, local: FloatArray, log_delta: FloatArray) -> FloatArray:
-        """Estimate log δ(ε) of the shuffled reports by the clone bounds of some points (ε₀, δ₀) of the local guarantee.
+        """Estimate log δ(ε) of shuffled reports from some points (ε₀, δ₀) of the guarantee of a single report.
 
-        A clone bound is that of idealised reports with δ₀ = 0. The real reports are within a total variation distance t
-        of them, which adds (1 + e^ε) t.
+        Each point gives a bound for idealised reports with δ₀ = 0, among which each other client sends a report like
+        the victim's with probability e^−ε₀. The real reports are within a total variation distance t of these, which
+        adds (1 + e^ε) t.
 
         Args:
             epsilon: ε, in nats. Arrays are broadcast.
-            local: ε₀ of the points.
+            local: ε₀ of the points, in nats.
             log_delta: log δ₀ of the points.
 
         Returns:
@@ -218,7 +219,8 @@ class LocalClonesBound(ScaledBound):
     def rows(self) -> Rows:
         """Return increasing ε with certified upper bounds on log δ, from a table.
 
-        Gaussian reports with nearly the same noise share a table, which is stored. For other reports a table is made.
+        A table has bounds for idealised reports. Gaussian reports use the stored table for nearly the same noise, and
+        for other reports a table is made. The terms that depend on the noise of these reports are then added.
 
         Returns:
             The values of ε in nats, and an upper bound on the natural logarithm of δ at each.

@@ -27,17 +27,19 @@ RESIDUE = "epsilond.ledger-residue"
 def charge(request: ChargeRequest, slot: Slot) -> Charge:
     """Return the cost of a job in a Gaussian slot, a privacy budget in μ², as in Gaussian differential privacy.
 
-    The slot has amounts of μ², and of η, which is a δ in addition to that of the Gaussian mechanism. Each run of a
-    μ-Gaussian mechanism costs μ². Any other job is charged as a whole. Let G be the Gaussian mechanism with the μ² that
-    is left before the charge, and G′ the one after it. The charge is such that the privacy profile of the job composed
-    with G′ is at most that of G, plus the job's η.
+    A job is one or more runs of a mechanism. The slot has amounts of μ² and of η, a δ in addition to that of a Gaussian
+    mechanism. Each run of a Gaussian mechanism with sensitivity over noise μ costs μ². Any other job is charged once,
+    for all its runs. Let G be the Gaussian mechanism with the μ² that is left before the charge, and G′ the one with
+    the μ² that is left after it. The charge is so large that
+
+        δ of the job composed with G′ ≤ δ of G + η of the job,   at every ε.
 
     Args:
         request: the job, with its requested η, and whether a quick price is enough.
         slot: the slot that pays.
 
     Returns:
-        The charged amounts by name: `mu_squared` and `eta`. For Gaussian runs, the amounts of one run are included.
+        The charged amounts by name: `mu_squared` and `eta`. For Gaussian runs, also the amounts of a single run.
 
     Raises:
         ConditionViolated: no η is left for a job that is not Gaussian.
@@ -52,7 +54,7 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
     remaining = slot.remainder("mu_squared")
     find_cost = rough_cost if request.rough else least_cost
     for eta in _candidate_etas(request, slot):
-        residue = find_cost(request.parts, remaining=remaining, eta=eta)
+        residue = find_cost(request.parts, remaining=remaining, eta=eta)  # the cost that leaves such a G′, if any
         if residue is not None:
             return Charge(parts={"mu_squared": residue.cost, "eta": eta}, remaining=remaining, theorem=RESIDUE)
     raise LedgerExhausted(f"not even all that is left, μ² = {remaining:f}, pays for the job at η = {eta:f}")
@@ -112,9 +114,10 @@ def mu_squared(request: ChargeRequest) -> Amount | None:
 
 
 def eta_of(request: ChargeRequest, slot: Slot) -> Amount:
-    """Return the largest η of a job, that is, the δ that it may add to the profile of its Gaussian slot.
+    """Return the largest η of a job, the δ that it may add to that of its slot, a Gaussian privacy budget.
 
-    It is the requested η. Without a request, it is the slot's η divided by `SHARE_OF_ETA`, but at most the free η.
+    It is the requested η. Without a request, it is the slot's total η divided by `SHARE_OF_ETA` and rounded up, but at
+    most the η that is neither used nor reserved.
 
     Args:
         request: the job.

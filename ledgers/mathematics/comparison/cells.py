@@ -187,12 +187,12 @@ class _ProfileGrid:
         return Excess(float(upper), float(self.epsilon[worst]), float(differences[worst]))
 
     def bound_cells(self) -> FloatArray:
-        """Return for each cell between two neighbouring points an upper bound on (left − right)/η.
+        """Return upper bounds on (left − right)/η, the scaled difference of two privacy profiles, between points of ε.
 
-        Both privacy profiles are convex in γ = e^ε. So in a cell the left profile is at most its chord. The right
-        profile is at least its tangent at the start of the cell, at least that at the end, and at least each weighted
-        mean of both. Chord minus tangent is linear in γ, so its largest value is at the start or at the end. The mean
-        with the smallest such value is used.
+        A cell is the interval between two neighbouring points. Both profiles are convex in γ = e^ε. So in a cell the
+        left profile is at most its chord, and the right one at least its tangents at both ends. Chord minus tangent is
+        linear in γ, so its largest value is at an end of the cell. This also holds for each weighted mean of the two
+        tangents. The mean for which this value is smallest is used.
 
         Returns:
             One upper bound for each cell, without unit. It includes the rounding errors of the computation.
@@ -229,8 +229,8 @@ class _ProfileGrid:
 class _LinearDifference:
     """Upper bound on the difference of two privacy profiles δ(ε) on several intervals of ε, the cells.
 
-    On each cell it is a chord of the left profile minus a tangent of the right one. Both are linear in e^ε, so that two
-    values determine the bound.
+    On each cell it is a chord of the first profile minus a tangent of the second one. Both are straight lines in e^ε,
+    so that two values determine the bound.
 
     Attributes:
         at_start: values at the smaller ε of the cells.

@@ -70,8 +70,8 @@ def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, 
     Args:
         pair: dominating pair of one run of a mechanism. If its losses are discrete, the corners are at these losses.
         eta: η, the δ that may be neglected. Tails far below η are counted as infinite losses.
-        area: aimed area between F and the profile δ, as a fraction of the area between δ and max(1 − γ, 0), the profile
-            of a mechanism without any loss. It has no effect on discrete losses.
+        area: goal for the area between F and δ, as a fraction of the area between δ and max(1 − γ, 0), the profile of a
+            mechanism without any loss. It has no effect on discrete losses.
 
     Returns:
         One function F if the pair is symmetric; otherwise two, one for each direction.
@@ -87,7 +87,8 @@ def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, 
         atoms = np.unique(np.asarray(pair.atoms.losses))
         losses = [atoms, np.sort(-atoms)]
     bounds = []
-    for direction, points in zip(directions, losses, strict=False):  # a symmetric pair has one direction only
+    # For a symmetric pair, which has one direction, the second list of losses is not used.
+    for direction, points in zip(directions, losses, strict=False):
         values = direction.evaluate(points)
         bounds.append(_hinges_above(points, values))
     return tuple(bounds)

@@ -156,10 +156,13 @@ class SlotTrial:
         return self.find_root(rough_cost, TOLERANCE)
 
     def worst(self, cost: float) -> float:
-        """Return the largest gap, log(actual δ / permitted δ), of a cost over the chosen ε.
+        """Return the largest log(actual δ / permitted δ) over the chosen ε if a mechanism is charged a cost.
+
+        The actual δ is that of the mechanism composed with the Gaussian budget that is left after the cost. The
+        permitted δ is that of the budget before, plus the share of η.
 
         Args:
-            cost: the cost in μ².
+            cost: the cost, an amount of μ².
 
         Returns:
             A natural logarithm. If it is at most 0, the cost suffices at all chosen ε.
@@ -190,11 +193,12 @@ class SlotTrial:
         return np.linspace(below, above, 10)
 
     def find_root(self, start: float, tolerance: float) -> float:
-        """Find the least cost in μ² that suffices at all chosen ε, by the secant method with a bracket.
+        """Find the least cost that suffices at all chosen ε, by the secant method with a bracket.
 
-        A cost suffices at an ε if its gap, the logarithm of actual over permitted δ, is at most 0. The gap is nearly
-        linear in the cost, so its values at the last two costs predict the root for each ε. The largest of these roots
-        is tried next, or the middle of the bracket if this root is outside.
+        The cost is an amount of μ² that a slot, a Gaussian privacy budget, pays for a mechanism. It suffices at an ε if
+        its gap, the logarithm of actual over permitted δ, is at most 0. The gap is nearly linear in the cost, so its
+        values at the last two costs predict the root for each ε. The largest of these roots is tried next, or the
+        middle of the bracket if this root is outside.
 
         Args:
             start: initial estimate of the cost.
@@ -215,6 +219,7 @@ class SlotTrial:
             if not suffices and self._needs_whole_slot(bracket, int(np.argmax(gaps)), tolerance):
                 break
 
+            # A little above the root, so that the estimate is likely to suffice.
             estimate = _secant_root(last_cost, last_gaps, cost, gaps) * (1.0 + _SECANT_MARGIN * tolerance)
             has_converged = suffices and abs(estimate - cost) <= tolerance * cost
             is_narrow = bracket.high - bracket.low <= tolerance * bracket.high

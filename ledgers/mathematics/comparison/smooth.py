@@ -70,14 +70,15 @@ class Jet:
 
 
 def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: float) -> float:
-    """Return an upper bound on a privacy profile after a step minus that of the budget before it, over all ε ≥ 0.
+    """Return an upper bound on δ(ε) after a step minus δ(ε) of the Gaussian budget before it, over all ε ≥ 0.
 
-    The profile after the step is that of the step, bounded by `hinges`, composed with N(μ, 1) against N(0, 1). The
-    profile of the budget (slot) is that of N(m, 1) against N(0, 1) with m = `slot_mu`. The interval from 0 to `last` is
-    divided into cells, and the difference is bounded on each. Beyond `last` it is at most the first profile at `last`.
+    The first δ is that of the step, bounded by `hinges`, composed with N(μ, 1) against N(0, 1). The second one is that
+    of N(m, 1) against N(0, 1) with m = `slot_mu`. The interval from 0 to `last` is divided into cells of width w. On
+    each, the difference f is at most the largest value of a quintic with the same values and two derivatives at both
+    ends, plus w⁶/46080 max |f⁗″|. Beyond `last` it is at most the first δ at `last`.
 
     Args:
-        hinges: piecewise linear upper bound on the profile of the step, in one direction.
+        hinges: piecewise linear upper bound on the δ of the step as a function of e^ε, in one direction.
         mu: μ of the Gaussian that remains after the step.
         slot_mu: m, the μ of the Gaussian slot before the step.
         last: largest ε of a cell, at least 0.
@@ -86,7 +87,7 @@ def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: 
     Returns:
         The upper bound, all rounding included; math.inf if it would take more than `MOST_CELLS` cells.
     """
-    # Choose the width w of the cells so that the interpolation error w⁶/46080 max |f⁗″| is a small share of η.
+    # Choose the width w so that the interpolation error w⁶/46080 max |f⁗″| is a small share of η.
     sixth_derivative = _bound_sixth_derivative(mu) * hinges.total + _bound_sixth_derivative(slot_mu)
     sixth_derivative *= 1.0 + 64 * UNIT_ROUNDOFF  # errors of the two bounds
     widest_cell = (_INTERPOLATION_ERROR * eta * _INTERPOLATION_DIVISOR / sixth_derivative) ** (1.0 / 6.0)
@@ -126,17 +127,17 @@ def _largest_in_cells(function: Jet, width: FloatArray, sixth_derivative: float)
 
 
 def of_gaussian(epsilon: FloatArray, mu: float) -> Jet:
-    """Return the profile of N(μ, 1) against N(0, 1) and its two derivatives at points ε of any sign.
+    """Return the privacy profile δ(ε) of N(μ, 1) against N(0, 1) and its two derivatives at points ε of any sign.
 
     Args:
         epsilon: the points.
         mu: μ, positive.
 
     Returns:
-        The values and the two derivatives at each point.
+        The values and the two derivatives at each point, with bounds on their rounding errors.
     """
     jet = _jet(epsilon, mu)
-    return replace(jet, error=UNIT_ROUNDOFF * jet.error)
+    return replace(jet, error=UNIT_ROUNDOFF * jet.error)  # `_jet` has the errors in units of roundoff
 
 
 def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:

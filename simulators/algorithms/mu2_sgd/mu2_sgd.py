@@ -192,7 +192,9 @@ def rounds_of(problem: SimulatedProblem, run: Mu2SgdRun) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: Mu2SgdRun) -> Work:
-    """Estimate the computing work of one repetition of a run; all factors in it are rough.
+    """Estimate the computing work of one repetition of a run.
+
+    The factors are rough estimates of the number of arrays of each size that a round reads, writes or keeps.
 
     Args:
         problem: learning problem.
@@ -204,10 +206,10 @@ def work_of(problem: SimulatedProblem, run: Mu2SgdRun) -> Work:
     clients, dimension = problem.clients, problem.dimension
     # Vectors that are kept of each client between its reports.
     arrays_per_client = 3.0 if run.method == "gap-differences" else 1.0
-    report_entries = float(run.reporting(clients)) * dimension
+    report_entries = float(run.reporting(clients)) * dimension  # one vector per report of a round
     chunk_rounds = min(chunk_size(clients, int(report_entries)), run.rounds)
     state_entries = arrays_per_client * clients * (dimension + 1.0) + 8.0 * dimension
-    chunk_entries = chunk_rounds * (3.0 * clients + report_entries)
+    chunk_entries = chunk_rounds * (3.0 * clients + report_entries)  # random numbers, drawn for many rounds at once
     return Work(
         operations=run.rounds * (4.0 * report_entries + 4.0 * clients),
         calls=float(NUMPY_CALLS) * run.rounds,

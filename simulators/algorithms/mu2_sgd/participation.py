@@ -67,14 +67,20 @@ class RunParticipation:
     groups: Annotated[tuple[ReportingGroup, ...] | None, GROUPS] = None
 
     def check(self) -> None:
-        """Check that a pattern has groups and uniform participation has none, and parse groups given as mappings."""
+        """Check that a pattern has groups and uniform participation has none.
+
+        Groups that are given as mappings, for example from JSON, are replaced by `ReportingGroup` objects.
+
+        Raises:
+            InvalidInput: a pattern has no groups, or uniform participation has groups.
+        """
         groups: Any = self.groups
         if (groups is None) != (self.kind == "uniform"):
             message = "are needed for this kind" if groups is None else "belong to the other kind"
             raise InvalidInput.at("/groups", message)
         if groups is not None:
             requests = (ReportingGroup(**group) if isinstance(group, Mapping) else group for group in groups)
-            object.__setattr__(self, "groups", tuple(requests))
+            object.__setattr__(self, "groups", tuple(requests))  # the class is frozen
 
     def require_fit(self, clients: int, participants: int) -> None:
         """Check that a pattern fits a run; uniform participation always does.

@@ -33,7 +33,7 @@ def end_thresholds(cells: LoweredCells, unit: float, tilt: float, offset: float)
     Returns:
         The thresholds, as multiples of the lattice unit; none if fewer than three cells have a relevant mass.
     """
-    finite_losses = np.where(np.isfinite(cells.own), cells.own, 0.0)
+    finite_losses = np.where(np.isfinite(cells.loss), cells.loss, 0.0)
     log_weights = cells.log_p + tilt * finite_losses
     is_relevant = log_weights > np.max(log_weights) + _NEGLIGIBLE
     filled = np.flatnonzero(cells.has_mass & is_relevant)
@@ -77,7 +77,7 @@ def _thresholds_at_end(
     Returns:
         The inner bounds of all merged cells except the last, as multiples of the unit; empty if none is merged.
     """
-    losses, log_p, share = cells.own[filled] - offset, cells.log_p[filled], shares[filled]
+    losses, log_p, share = cells.loss[filled] - offset, cells.log_p[filled], shares[filled]
 
     # The lattice points on both sides of the outermost loss.
     outermost = float(losses[0])

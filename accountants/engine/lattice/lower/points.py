@@ -56,7 +56,7 @@ def choose_points(cells: LoweredCells, unit: float, offset: float) -> LatticePoi
     """
     # The candidates are the lattice points inside the cell above and below its loss, as multiples of two units.
     step = 2.0 * unit
-    losses = np.clip(cells.safe - offset, NOWHERE * unit, -NOWHERE * unit)
+    losses = np.clip(cells.lowered_loss - offset, NOWHERE * unit, -NOWHERE * unit)
     lowest, highest = 0.5 * (cells.low + 1), 0.5 * (cells.high - 1)
     up = np.clip(np.ceil(losses / step), lowest, highest)
     down = np.clip(np.floor(losses / step), lowest, highest)

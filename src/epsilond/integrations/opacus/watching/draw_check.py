@@ -81,7 +81,7 @@ class DrawCheck:
         by_value = self._compares_values(inputs)
         batch, reads_other_data = self.draws.contents.recognise(inputs, by_value=by_value)
 
-        # The first forward pass after a step starts a new record of other data.
+        # Data that were read before the last step do not matter for the present one.
         if self._read_other_data and starts_rows():
             self._read_other_data = False
         if reads_other_data:
@@ -118,18 +118,19 @@ class DrawCheck:
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def check_draw(self, rows: ClippedRows, rate: float) -> bool:
-        """Check that a step used a draw of the sampler that no other step used, and report a deviation.
+        """Check that a step used one draw of the sampler, a batch of indices, which no other step used.
 
-        If the loader's sampler is not known, only the size of the batch is checked. The result is then False, except
-        for batches of all records.
+        A deviation is reported. If the loader's sampler is not known, only the size of the batch is checked. The result
+        is then False, except for batches of all records.
 
         Args:
             rows: the per-sample gradients that the step summed.
-            rate: recorded sampling rate of one batch.
+            rate: sampling rate of one batch for which the privacy loss is computed.
 
         Returns:
             True if the step was observed to use such a draw.
         """
+        # Batches that the model has read: those that no step has used before, and whether there are others.
         fresh, reads_used = self._take_batches()
         draws = self.draws
         if draws is None:
@@ -321,14 +322,15 @@ class DrawCheck:
         """Check the size of a batch if the sampler is not known.
 
         For a loader that returns all records, and a rate of 1, the size must be the number of records. For a rate below
-        1 the size is tested against Poisson sampling.
+        1 the size is tested against Poisson sampling. A passed test does not prove that the batch was drawn at random.
+        So the report then says that the user of the run must declare it.
 
         Args:
             rows: number of per-sample gradients that the step summed.
-            rate: recorded sampling rate of one batch.
+            rate: sampling rate of one batch for which the privacy loss is computed.
 
         Returns:
-            True if the batch has all records. Otherwise the caller must vouch for the draw.
+            True if the batch was observed to have all records.
         """
         if rate >= 1.0 and self.records is not None:
             self._observe_size(rows, self.records, 1.0)

@@ -258,10 +258,13 @@ class Draws:
 
 
 class RecordedSampler(UniformWithReplacementSampler):
-    """Opacus' sampler with a record of its draws, which do not change. A watched run sets this class for its sampler.
+    """Opacus' sampler of batches of indices, which also records the batches that it draws.
+
+    The draws are the same as without the record. To watch a training run, the class of its sampler is replaced by this
+    one.
 
     Attributes:
-        epsilond_draws: the record, which is compared with the batches that the model reads.
+        epsilond_draws: the recorded batches, which are compared with those that the model reads.
     """
 
     epsilond_draws: Draws

@@ -67,13 +67,13 @@ class GeneratorWatch:
         self.purposes: set[str] = set()
 
         # All blocks of numbers that were seen, in their order; then the present block, and the position in it.
-        self._states: dict[bytes, None] = {}
+        self._seen_blocks: dict[bytes, None] = {}
         self._last = b""
         self._position = -1
 
         # The first blocks after the seed with their numbers, and the number of the present block.
-        self._early: dict[bytes, int] = {}
-        self._progress = -1
+        self._blocks_from_seed: dict[bytes, int] = {}
+        self._block_number = -1
 
         # States of the generators of the run that is resumed.
         self._earlier: Sequence[GeneratorState] = ()
@@ -101,8 +101,8 @@ class GeneratorWatch:
             message = "was set back" if has_gone_back or has_stood_still else None
         else:
             message = self._compare_block(block)
-        if block != self._last and len(self._states) < _LARGEST_MEMORY:
-            self._states[block] = None
+        if block != self._last and len(self._seen_blocks) < _LARGEST_MEMORY:
+            self._seen_blocks[block] = None
         self._last = block
         self._position = position
         self.moved = False
@@ -118,12 +118,12 @@ class GeneratorWatch:
             A phrase, if the generator will repeat numbers that the earlier run has used; otherwise None.
         """
         self.seed = self.generator.initial_seed()
-        self._early = early_blocks(self.generator)
-        self._progress = self._early.get(block, _EARLY_BLOCKS)
+        self._blocks_from_seed = early_blocks(self.generator)
+        self._block_number = self._blocks_from_seed.get(block, _EARLY_BLOCKS)
         # The earlier run has used all blocks before its last one, and those up to its progress from its seed.
         for earlier in self._earlier:
             repeats_block = block.hex() in earlier["states"] and block.hex() != earlier["last"]
-            repeats_seed = self.seed == earlier["seed"] and self._progress < earlier["progress"]
+            repeats_seed = self.seed == earlier["seed"] and self._block_number < earlier["progress"]
             if repeats_block or repeats_seed:
                 return "starts with the seed of the run that is resumed"
         return None
@@ -140,11 +140,12 @@ class GeneratorWatch:
         earlier_seed = self.seed
         self.seed = self.generator.initial_seed()
         if self.seed != earlier_seed:
-            self._early = {}
+            self._blocks_from_seed = {}
             return "was seeded anew"
-        progress = self._early.get(block, _EARLY_BLOCKS)
-        is_reset = progress < self._progress or block in self._states
-        self._progress = progress
+        # Blocks are numbered from the seed on; later ones than the first `_EARLY_BLOCKS` all have this number.
+        number = self._blocks_from_seed.get(block, _EARLY_BLOCKS)
+        is_reset = number < self._block_number or block in self._seen_blocks
+        self._block_number = number
         return "was reset to an earlier state" if is_reset else None
 
     def repeats(self, other: GeneratorWatch) -> bool:
@@ -159,19 +160,19 @@ class GeneratorWatch:
         """
         if self.purposes.isdisjoint(other.purposes):
             return False
-        if self._last in other._states and self._last != other._last:
+        if self._last in other._seen_blocks and self._last != other._last:
             return True
-        if self.seed != other.seed or self._progress == _EARLY_BLOCKS:
+        if self.seed != other.seed or self._block_number == _EARLY_BLOCKS:
             return False
         # With the same seed, the one that has drawn fewer numbers will draw the same numbers as the other.
-        own_position = (self._progress, self._position)
-        other_position = (other._progress, other._position)
+        own_position = (self._block_number, self._position)
+        other_position = (other._block_number, other._position)
         return own_position < other_position or (own_position == other_position and other.moved)
 
     def state_dict(self) -> GeneratorState:
         """Return the seed, the first states and the last one as JSON values, for a checkpoint."""
-        states = [block.hex() for block, _ in zip(self._states, range(_PERSISTENT), strict=False)]
-        return {"seed": self.seed, "states": states, "last": self._last.hex(), "progress": self._progress}
+        states = [block.hex() for block, _ in zip(self._seen_blocks, range(_PERSISTENT), strict=False)]
+        return {"seed": self.seed, "states": states, "last": self._last.hex(), "progress": self._block_number}
 
     def compare_with(self, earlier: Sequence[GeneratorState]) -> None:
         """Compare the first state with those of the run that is resumed, values of `state_dict`."""

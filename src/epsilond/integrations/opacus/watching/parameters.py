@@ -44,11 +44,11 @@ class Digests:
     A digest that has changed shows that the parameters were changed between two recorded steps.
 
     Attributes:
-        recorded: digest of each tensor, by its `id`.
+        by_identity: digest of each tensor, by its `id`.
     """
 
     def __init__(self) -> None:
-        self.recorded: dict[int, Digest] = {}
+        self.by_identity: dict[int, Digest] = {}
         self._known: dict[int, weakref.ref[torch.Tensor]] = {}
 
     def add(self, tensors: list[torch.Tensor]) -> None:
@@ -61,7 +61,7 @@ class Digests:
             reference = self._known.get(id(tensor))
             if reference is None or reference() is not tensor:
                 self._known[id(tensor)] = weakref.ref(tensor)
-                self.recorded.pop(id(tensor), None)
+                self.by_identity.pop(id(tensor), None)
 
 
 class ParameterCheck:
@@ -107,19 +107,19 @@ class ParameterCheck:
 
         # The gradients of the last recorded step, whether there was such a step, and hashes of the states after steps.
         self._gradients: dict[str, weakref.ref[torch.Tensor]] = {}
-        self._recorded = False
+        self._has_recorded_step = False
         self._states: dict[int, None] = {}
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def see_forward(self) -> None:
-        """Check before the first recorded step that the model's tensors have not changed since its first forward pass.
+        """Check before the first optimizer step that the tensors have not changed since the first forward pass.
 
-        At every forward pass, the numbers of writes to the tensors are stored. `check_step` compares them.
+        At every forward pass, torch's counters of writes to the tensors are stored. `check_step` compares them.
         """
         tensors = self._present()
-        if not all(identity in self._digests.recorded for identity in self.identities):
-            self._digests.recorded.update(zip(self.identities, self._digest(tensors), strict=True))
-        elif not self._recorded and not self._is_recorded(tensors):
+        if not all(identity in self._digests.by_identity for identity in self.identities):
+            self._digests.by_identity.update(zip(self.identities, self._digest(tensors), strict=True))
+        elif not self._has_recorded_step and not self._has_recorded_values(tensors):
             self.report("before the first recorded step, while the model was trained")
         self._versions = _versions(tensors)
 
@@ -132,7 +132,7 @@ class ParameterCheck:
             True if the parameters did not change.
         """
         tensors = self._present()
-        has_other_values = not self._is_recorded(tensors)
+        has_other_values = not self._has_recorded_values(tensors)
         was_written = self._versions is not None and self._versions != _versions(tensors)
         if has_other_values:
             self.report("between two recorded steps")
@@ -149,9 +149,9 @@ class ParameterCheck:
         """
         tensors = self._present()
         digests = self._digest(tensors)
-        self._digests.recorded.update(zip(self.identities, digests, strict=True))
+        self._digests.by_identity.update(zip(self.identities, digests, strict=True))
         self.accept(digests)
-        self._recorded = True
+        self._has_recorded_step = True
         self._gradients = {}
         for name, gradient in self._first_gradients().items():
             if isinstance(gradient, torch.Tensor):
@@ -179,7 +179,7 @@ class ParameterCheck:
 
     def is_trained(self) -> bool:
         """Return whether a recorded step was taken since the start."""
-        return self._recorded
+        return self._has_recorded_step
 
     def trained_tensors(self) -> list[torch.Tensor]:
         """Return the parameters of the model, in their order and without its buffers."""
@@ -187,7 +187,7 @@ class ParameterCheck:
 
     def is_settled(self) -> bool:
         """Return whether the parameters are those after the last recorded step, or the starting ones."""
-        return self._is_recorded(self._present())
+        return self._has_recorded_values(self._present())
 
     def has_new_gradients(self) -> bool:
         """Return whether gradients were computed since the last recorded step."""
@@ -210,7 +210,7 @@ class ParameterCheck:
                 return {name: gradient for name, gradient in gradients.items() if gradient is not None}
         return {}
 
-    def _is_recorded(self, tensors: list[torch.Tensor]) -> bool:
+    def _has_recorded_values(self, tensors: list[torch.Tensor]) -> bool:
         """Return whether the tensors of a model have the values after a recorded step, or an average of such values.
 
         Args:
@@ -219,7 +219,7 @@ class ParameterCheck:
         Returns:
             True if their digests were recorded, or if no digests were recorded yet.
         """
-        recorded = self._digests.recorded
+        recorded = self._digests.by_identity
         if not tensors or any(identity not in recorded for identity in self.identities):
             return True
         present = self._digest(tensors)

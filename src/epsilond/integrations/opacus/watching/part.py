@@ -186,11 +186,11 @@ class ObservedPart:
 
         Args:
             optimizer: the private optimizer.
-            rate: recorded sampling rate of one batch.
+            rate: sampling rate of one batch for which the privacy loss is computed.
             batches: number of batches that the step accumulates; Opacus divides the sum by it.
 
         Returns:
-            The conditions. Empty for a class of optimizers that is not observed.
+            The conditions. Empty for a class of optimizers whose sums are not observed, such as adaptive clipping.
         """
         sums = self.sums
         if sums is None:
@@ -200,6 +200,7 @@ class ObservedPart:
         divisor = divisor_of(optimizer, batches)
         # A generator that also draws the batches is checked before each draw instead, by `before_draw`.
         observe_generator = generator_of(optimizer, parameters) is not self._sampler_generator()
+        # Every check runs and reports, even if an earlier one fails.
         results = {
             FRESH_DRAW: self.drawing.check_draw(sums.rows, rate),
             ROWS: self.drawing.check_rows(sums.rows),
@@ -330,19 +331,20 @@ class ObservedPart:
 
     # Conclusions ------------------------------------------------------------------------------------------------------
     def is_settled(self) -> bool:
-        """Return whether the parameters have values that follow from the recorded steps.
+        """Return whether the parameters have values that the accounted optimizer steps explain.
 
-        These are the values after a recorded step, or averages of them. Before the first step, they are the initial
-        values or, in a resumed run, the weights of the checkpoint.
+        These are the values after such a step, or averages of them. Before the first step, they are the initial values
+        or, in a resumed run, the weights of the checkpoint.
 
         Returns:
-            True if the parameters have such values, or while a recorded step is under way.
+            True if the parameters have such values, or while a step is under way.
         """
         if self.pending:
             return True
         saved = self.run.saved
-        is_resumed = saved.waiting > 0 and not self.parameters.is_trained()
-        if is_resumed and saved.compare(self.parameters.trained_tensors()) is not None:
+        awaits_first_step = saved.waiting > 0 and not self.parameters.is_trained()  # in a resumed run
+        # `compare` returns None for the weights of the checkpoint, and otherwise a reason.
+        if awaits_first_step and saved.compare(self.parameters.trained_tensors()) is not None:
             return False
         return self.parameters.is_settled()
 

@@ -109,7 +109,7 @@ class SavedWeights:
         return {"latest": [list(model) for model in latest], "known": list(self._earlier)}
 
     def load(self, state: WeightsState | None) -> None:
-        """Continue from the digests of a checkpoint.
+        """Take over the digests (checksums) of weights in a checkpoint, when a run is resumed from it.
 
         Args:
             state: value of `save`; None if the checkpoint has no digests of weights.
@@ -119,7 +119,7 @@ class SavedWeights:
             return
         self._latest = [(str(shapes), digest) for shapes, digest in state["latest"]]
         self._remember(str(digest) for digest in state["known"])
-        self.waiting = len(self._latest)
+        self.waiting = len(self._latest)  # no model has taken a step since the checkpoint
 
     def _remember(self, digests: Iterable[str | None]) -> None:
         """Add digests of weights as the latest ones, and forget the oldest if there are too many.
@@ -129,7 +129,8 @@ class SavedWeights:
         """
         for digest in digests:
             if digest is not None:
-                self._earlier.pop(digest, None)  # a digest that is known moves to the end
+                # The keys of the dictionary are an ordered set. A digest that is known moves to the end.
+                self._earlier.pop(digest, None)
                 self._earlier[digest] = None
         while len(self._earlier) > _MOST_DIGESTS:
             oldest = next(iter(self._earlier))

@@ -59,16 +59,17 @@ class SettingsCheck:
             self._start = _settings_of(optimizer)
 
     def compare(self, optimizer: DPOptimizer) -> set[Premise]:
-        """Report and return the conditions of the privacy theorem that depend on a setting which changed during a step.
+        """Compare an optimizer's settings with those at the first forward pass of a step, and report changes.
 
-        The settings are compared with their values at the first forward pass of the step, which are then forgotten.
+        Such a change may depend on the batch, which the privacy theorem does not allow. It concerns the noise, the
+        clipping, or the update of the parameters.
 
         Args:
             optimizer: the private optimizer, after the step's forward and backward passes.
 
         Returns:
-            The conditions for which only the caller can vouch: on the noise, the clipping, or the update of the
-            parameters. Empty if there was no forward pass.
+            The conditions of the theorem on the settings that changed; the user of the run must declare them instead.
+            Empty if there was no forward pass.
         """
         start = self._start
         self._start = None

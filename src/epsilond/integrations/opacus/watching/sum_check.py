@@ -43,7 +43,7 @@ class SumCheck:
     """
 
     def __init__(self, reporter: Reporter, optimizer: DPOptimizer, module: torch.nn.Module | None) -> None:
-        """Start the check of an optimizer's sums, and wrap its method that clips and adds gradients.
+        """Start to check the sums of clipped gradients of an optimizer, by wrapping its method that computes them.
 
         Args:
             reporter: receives deviations from the recorded steps.
@@ -57,12 +57,13 @@ class SumCheck:
         if module is not None:
             self._module = weakref.ref(module)
         self._sums = clipping.ClippedSums()
-        self._ghost = isinstance(optimizer, DPOptimizerFastGradientClipping)
+        # Ghost clipping: the records of its backward passes, and marks by which later writes to gradients are noticed.
+        self._is_ghost = isinstance(optimizer, DPOptimizerFastGradientClipping)
         self._ghost_rows: int | None = None
-        self._ghost_marks: list[tuple[int, int]] = []
-        self._differs = False
+        self._marks_after_backward: list[tuple[int, int]] = []
+        self._sum_differs = False  # from the sum that the check expects
         self._divisor = divisor_of(optimizer, 1)
-        self._method = "accumulate" if self._ghost else "clip_and_accumulate"
+        self._method = "accumulate" if self._is_ghost else "clip_and_accumulate"
         self._wrapper = self._wrap(optimizer)
 
     def _wrap(self, optimizer: DPOptimizer) -> Callable[[], None]:
@@ -101,7 +102,7 @@ class SumCheck:
         """
         earlier_rows = self._ghost_rows or 0
         self._ghost_rows = earlier_rows + rows
-        self._ghost_marks = gradient_marks(optimizer.params)
+        self._marks_after_backward = gradient_marks(optimizer.params)
 
     def follow(self, optimizer: DPOptimizer, accumulate: Callable[[], None]) -> None:
         """Call the optimizer's own accumulating method, and check the sum before and after it.
@@ -110,7 +111,7 @@ class SumCheck:
             optimizer: the private optimizer.
             accumulate: the optimizer's own method, without arguments.
         """
-        if self._ghost:
+        if self._is_ghost:
             self._accumulate_ghost(optimizer, accumulate)
         else:
             self._accumulate(optimizer, accumulate)
@@ -140,7 +141,7 @@ class SumCheck:
         accumulate()
         self.rows.after(parameters)
         if not clipping.agrees(sums_before, self._sums.copy_sums(optimizer), increments):
-            self._differs = True
+            self._sum_differs = True
 
     def _has_hooks(self) -> bool:
         """Return whether Opacus' hooks compute the per-sample gradients of the model."""
@@ -153,9 +154,10 @@ class SumCheck:
         return self._module()
 
     def _accumulate_ghost(self, optimizer: DPOptimizer, accumulate: Callable[[], None]) -> None:
-        """Let the optimizer add gradients of ghost clipping, and check that Opacus' own factors clipped them.
+        """Let the optimizer add gradients of ghost clipping, and check that Opacus itself has clipped them.
 
-        Ghost clipping computes the clipped sum in a second backward pass, without storing the gradient of each record.
+        Ghost clipping computes the clipped sum in a second backward pass, in which the loss of each record has its
+        clipping factor. The gradient of a single record is never stored.
 
         Args:
             optimizer: the private optimizer.
@@ -169,9 +171,9 @@ class SumCheck:
         norm = float(getattr(module, "max_grad_norm", optimizer.max_grad_norm))
         self.rows.before(parameters, rows=rows or 0, passes=1, norm=norm, unequal=False)
         has_own_backward = rows is not None and clipping.has_own_factors(module)
-        was_changed_since = self._ghost_marks != gradient_marks(parameters)
+        was_changed_since = self._marks_after_backward != gradient_marks(parameters)
         if not has_own_backward or was_changed_since:
-            self._differs = True
+            self._sum_differs = True
         accumulate()
         self.rows.after(parameters)
 
@@ -223,7 +225,7 @@ class SumCheck:
         Returns:
             True if no difference was observed. The sum is recomputed at some coordinates only.
         """
-        if self._differs or not self.rows.intact(parameters):
+        if self._sum_differs or not self.rows.intact(parameters):
             self._reporter.contradict(
                 CLIPPING,
                 "sum",
@@ -278,7 +280,7 @@ class SumCheck:
     def restart(self) -> None:
         """Start the next step."""
         self.rows.restart()
-        self._differs = False
+        self._sum_differs = False
 
 
 class Divisor(NamedTuple):

@@ -38,7 +38,7 @@ def add(part: ObservedPart) -> None:
 
 
 def parts_of(optimizer: DPOptimizer) -> list[ObservedPart]:
-    """Return the watched parts with a given private optimizer.
+    """Return the watched parts, that is, pairs of a private optimizer and its model, with a given optimizer.
 
     Args:
         optimizer: the private optimizer.
@@ -46,7 +46,8 @@ def parts_of(optimizer: DPOptimizer) -> list[ObservedPart]:
     Returns:
         The parts; empty if the optimizer is not watched.
     """
-    return [part for part in list(_parts) if part.optimizer is optimizer]
+    parts = list(_parts)  # strong references, so that no part is deleted during the loop
+    return [part for part in parts if part.optimizer is optimizer]
 
 
 def parts_of_model(module: torch.nn.Module) -> list[ObservedPart]:
@@ -77,6 +78,7 @@ def _before_step(optimizer: torch.optim.Optimizer, _arguments: object, _keywords
         _remove_hooks()
         return
     for part in parts:
+        # `original` is the torch optimizer that the private optimizer wraps, and calls after the noise is added.
         is_recorded_step = part.original is optimizer and part.pending
         if is_recorded_step:
             part.before_original()
