@@ -109,14 +109,13 @@ class EnumeratedProfile(Profile):
         return Interval(lower * (1 + 8 * UNIT_ROUNDOFF) - TINY, upper)
 
     def solve(self, log_delta: float) -> EpsilonEstimate:
-        """Return the ε at which log δ has a given value, in closed form between two neighbouring total losses.
+        """Estimate the ε at which log δ has a given value, in closed form between two neighbouring total losses.
 
         Args:
             log_delta: the value, at most 0.
 
         Returns:
-            The estimate of ε in nats, with the distance from it at which a bound is tried first. That distance grows by
-            four times the error of the total losses.
+            The estimate of ε in nats, with the distance `pad` from it at which a certified bound is tried first.
         """
         # An error of the total losses shifts the solution by as much. The factor 4 leaves a margin.
         solution = self.computed_profile.solve(log_delta)

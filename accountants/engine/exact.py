@@ -224,7 +224,9 @@ def thresholds(
 
 
 def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float) -> SizedTest | None:
-    """Find the test with one false positive rate, by the compiled kernel or in Python. It rejects if S > ε.
+    """Find the test with one false positive rate, by the compiled kernel or in Python.
+
+    It rejects if the total privacy loss S exceeds a threshold ε.
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
@@ -235,11 +237,11 @@ def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float)
         The test; None if log δ around it cannot be enclosed this closely.
     """
     try:
-        # The test is an estimate, so the decrease of δ by `shorten` is not added.
+        # `shorten` drops rare shifts of random sensitivities. The test is an estimate, so the effect on δ is not added.
         short_laws, _ = shorten(laws, log_size)
         test = kernel.threshold(short_laws, log_size)
         if test is not None and test.width <= widest:
-            return SizedTest(*test, functools.partial(_log_delta_or_unknown, laws))
+            return SizedTest(*test, log_delta=functools.partial(_log_delta_or_unknown, laws))
         epsilon, integrand = contour.threshold(laws, log_size)
         lower, upper = integrand.enclosure(epsilon)
     except NO_CERTIFICATE:
@@ -247,7 +249,7 @@ def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float)
     width = upper - lower
     if not width <= widest:
         return None
-    # At the threshold, log Q(S > ε) falls by about 1 + λ per nat, for the tilt λ of the line.
+    # At the threshold, log Q(S > ε) falls by about 1 + λ per nat, for the exponent λ of the weight e^{λS}.
     steepness = 1.0 + integrand.line.tilt
     return SizedTest(epsilon, width, steepness, integrand.enclosure)
 

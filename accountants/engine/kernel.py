@@ -344,7 +344,7 @@ def _compiled_sum(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
     steps_with_loss = [(law, count) for law, count in counts.items() if count > 0 and not law.is_silent]
     kinds = sort_steps(steps_with_loss)
     try:
-        return make(tuple(kinds.normal), math.fsum(kinds.gaussian_squares), tuple(kinds.laplace))
+        return make(tuple(kinds.random_gaussian), math.fsum(kinds.gaussian_squares), tuple(kinds.laplace))
     # The kernel rejects the steps, or every loss is zero.
     except (OverflowError, ValueError):
         return None

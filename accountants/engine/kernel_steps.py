@@ -62,29 +62,29 @@ def _as_mixed_steps(law: MixedLaw, count: int) -> MixedSteps:
 
 
 class StepKinds(NamedTuple):
-    """Steps of a composition in the kernel's format, by kind.
+    """Steps of a composition as the numbers that the compiled kernel takes, sorted by their noise and sampling.
 
     Attributes:
-        gaussian_squares: one number T d² for each kind of Gaussian steps without sampling. T is the number of steps,
-            and d the sensitivity in standard deviations of the noise.
-        laplace: for each kind of Laplace steps, the shift in scales of the noise, and the number of steps.
-        normal: each kind of subsampled Gaussian steps, and of Gaussian steps with a random sensitivity.
+        gaussian_squares: the total T d² of T equal Gaussian steps without sampling, one number for each sensitivity d
+            in standard deviations of the noise.
+        laplace: for T equal Laplace steps, the sensitivity in scales of the noise, and T.
+        random_gaussian: equal Gaussian steps with sampling, or with a random sensitivity.
     """
 
     gaussian_squares: list[float]
     laplace: list[tuple[float, float]]
-    normal: list[SampledSteps | MixedSteps]
+    random_gaussian: list[SampledSteps | MixedSteps]
 
 
 def sort_steps(counted: Iterable[tuple[Law, int]]) -> StepKinds:
-    """Sort the steps of a composition by kind, and convert them to the format of the compiled kernel.
+    """Sort the steps of a composition by noise and sampling, and convert them to numbers for the compiled kernel.
 
     Args:
         counted: different distributions of the privacy loss of one step, each with its number of steps.
 
     Returns:
-        The Gaussian, the Laplace, and all other steps. A mixture with a single shift and a step that includes every
-        record are plain Gaussian steps.
+        The Gaussian steps without sampling, the Laplace steps, and the other Gaussian steps. A Gaussian mixture with a
+        single component, and sampling with rate 1, are Gaussian steps without sampling.
     """
     kinds = StepKinds([], [], [])
     for law, count in counted:
@@ -93,9 +93,9 @@ def sort_steps(counted: Iterable[tuple[Law, int]]) -> StepKinds:
         elif isinstance(law, GaussianMixtureLaw) and len(law.components) == 1:
             kinds.gaussian_squares.append(count * law.distance * law.distance)
         elif isinstance(law, MixedLaw):
-            kinds.normal.append(_as_mixed_steps(law, count))
+            kinds.random_gaussian.append(_as_mixed_steps(law, count))
         elif isinstance(law, GaussianLaw) or law.rate == 1.0:
             kinds.gaussian_squares.append(count * law.distance * law.distance)
         else:
-            kinds.normal.append(as_steps(law, count))
+            kinds.random_gaussian.append(as_steps(law, count))
     return kinds

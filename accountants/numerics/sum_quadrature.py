@@ -69,9 +69,10 @@ class _TiltedPoints(NamedTuple):
     omitted_weight: float
 
     def transform_error(self, frequencies: FloatArray) -> FloatArray:
-        """Bound the error of φ(t) − 1 at each frequency t, where φ is the tilted characteristic function.
+        """Bound the error of φ(t) − 1 = Σ w (e^{ity} − 1) at each frequency t, over the points y with weights w.
 
-        The causes are points left out, roundings, and errors of the points and weights.
+        φ is the tilted characteristic function. The error is due to points of little weight, which are omitted from
+        the sum, to roundings, and to errors of the points and weights.
 
         Args:
             frequencies: frequencies t ≥ 0.
@@ -79,8 +80,8 @@ class _TiltedPoints(NamedTuple):
         Returns:
             One absolute error bound for each frequency.
         """
-        # Each term w (e^{ity} − 1) is at most w min(t|y|, 2). The roundings of a sum of n terms grow like √n; the
-        # factor 4 and the summand 64 are margins.
+        # Each term is at most w min(t|y|, 2). The roundings of a sum of n terms grow like √n; the factor 4 and the
+        # summand 64 are margins.
         mean_size = float(self.weights @ np.abs(self.points))
         rounding_units = 4.0 * math.sqrt(self.points.size) + 64.0
         rounding = np.minimum(mean_size * frequencies, 2.0) * UNIT_ROUNDOFF * rounding_units

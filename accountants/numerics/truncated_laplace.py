@@ -144,8 +144,9 @@ class _Shifted(NamedTuple):
 def _shift_probabilities(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> list[_Shifted]:
     """Return for each shift the probability that the output of a coordinate is impossible without the shift.
 
-    Noise on |y| ≤ m, shifted by k, gives such an output if it takes one of its k largest values. For k > m the
-    probability of its other 2m + 1 − k values is the smaller one. This one is then computed.
+    The noise takes the integers y with |y| ≤ m. Shifted by k, it gives such an output if it takes one of its k largest
+    values. For k > m, the probability of the other 2m + 1 − k values is computed instead, because it is the smaller
+    one.
 
     Args:
         decay_rate: rate α of the noise P(y) ∝ e^(−α|y|).
@@ -153,8 +154,9 @@ def _shift_probabilities(decay_rate: float, levels: int, parts: Sequence[tuple[i
         parts: pairs of a shift k and the number of coordinates with that shift.
     """
     decay = Decimal(decay_rate)
-    edge = (-decay * (levels + 1)).exp()  # e^(−α(m+1))
-    ratio = edge / (1 + (-decay).exp() - 2 * edge) if decay else edge
+    beyond = (-decay * (levels + 1)).exp()  # e^(−α(m+1)), the unnormalised mass of the first value beyond the noise
+    # Divided by the normalising factor; not used for α = 0.
+    ratio = beyond / (1 + (-decay).exp() - 2 * beyond) if decay else beyond
     probabilities = []
     for shift, count in parts:
         if shift <= levels:
@@ -292,10 +294,10 @@ def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ..
 
 
 def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> int:
-    """Return the least truncation m at which shifted noise gives impossible outputs with a probability of at most δ.
+    """Return the least bound m on the absolute noise such that shifts are revealed with a probability of at most δ.
 
-    An output is impossible if the noise without the shift cannot give it. The result is the least m at which the upper
-    bound of `log_escape` is at most log δ. The probability decreases with m (erratum D-1 of Das et al.).
+    The shift is revealed by an output that the noise without the shift cannot give. The result is the least m at which
+    the upper bound on the log of this probability (`log_escape`) is at most log δ. The probability decreases with m.
 
     Args:
         decay_rate: rate α of the noise P(y) ∝ e^(−α|y|) on |y| ≤ m.

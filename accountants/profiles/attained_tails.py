@@ -217,10 +217,11 @@ def _lowering_factors(points: FloatArray, lower: FloatArray, upper: FloatArray) 
 
 
 def _largest_first_value(points: FloatArray, lower: FloatArray, upper: FloatArray, second: float) -> float:
-    """Return the largest first value with which a convex table is below a privacy profile H for α = e^ε < 1 too.
+    """Return the largest valid first value of a table of lower bounds on a privacy profile H(α) with α = e^ε.
 
-    Extend the line through the first two values h_0 and h_1 to α = 0. It must not exceed the first chord of H there.
-    This chord is from L_0 to U_1, the bounds on H that make it smallest at α = 0.
+    The table is a convex function h with the values h_i at the points, of which the first is α = 1. It must be below H
+    for α < 1 too. So the line through h_0 and h_1, extended to α = 0, must not exceed the first chord of H there. This
+    chord is from L_0 to U_1, the bounds on H that make it smallest at α = 0.
 
     Args:
         points: ε of the points in nats, increasing.
@@ -235,22 +236,26 @@ def _largest_first_value(points: FloatArray, lower: FloatArray, upper: FloatArra
     width = math.expm1(points[1])
     first = math.exp(lower[0])
     chord_at_zero = first + (first - math.exp(upper[1])) / width
+    # h_0 + (h_0 − h_1)/width = chord_at_zero, solved for h_0 and rounded down by far more than the errors.
     value = (chord_at_zero * width + math.exp(second)) / (1.0 + width) * (1.0 - _ROUNDING)
     return math.log(value) if value > 0.0 else -math.inf
 
 
 def _is_valid(table: PiecewiseTails, points: FloatArray, lower: FloatArray, upper: FloatArray) -> bool:
-    """Return whether a convex table has accurate slopes, and is below a profile H also for α = e^ε < 1.
+    """Return whether a table of lower bounds on a privacy profile H(α) is accurate, and valid also for α = e^ε < 1.
 
     Args:
-        table: the table, a convex hull.
-        points: ε of the points in nats, increasing.
-        lower: log L, lower bounds on H.
-        upper: log U, upper bounds on H.
-
+        table: a convex function of α that is below H for α ≥ 1, with the logarithms of its values.
+        points: ε of the points at which H is known, in nats, increasing.
+        lower: log L, lower bounds on H at the points.
+        upper: log U, upper bounds on H at the points.
     """
     values = table.log_value
-    if values.size < 2 or not math.isfinite(values[0]) or (-np.diff(values)).min() < NEAR_TIE:
+    if values.size < 2 or not math.isfinite(values[0]):
+        return False
+    # Between nearly equal values, slopes are inaccurate.
+    least_fall = (-np.diff(values)).min()
+    if least_fall < NEAR_TIE:
         return False
 
     # At α = 0, the first line of the table must be at most the extended first chord of H.

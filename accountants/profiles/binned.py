@@ -246,7 +246,8 @@ class Noise:
     def _log_cells(self, low: FloatArray, high: FloatArray, mean: float) -> FloatArray:
         """Return the log probabilities of intervals under the noise around one mean.
 
-        The noise is symmetric, so an interval below the mean has the probability of its mirror image.
+        The noise is symmetric, so an interval below the mean has the probability of its mirror image. Besides Gaussian
+        and Laplace noise there is geometric noise, on the multiples of `step`.
 
         Args:
             low: lower edges of the intervals. No interval has the mean in its interior, except for Gaussian noise.
@@ -258,13 +259,14 @@ class Noise:
         """
         is_above = low >= mean
         with np.errstate(invalid="ignore"):
-            near = np.where(is_above, low - mean, mean - high)
+            near = np.where(is_above, low - mean, mean - high)  # distance of the nearer edge from the mean
             if self.kind == "gaussian":
                 far = np.where(is_above, high - mean, mean - low)
                 return log_difference(log_normal_tail(near), log_normal_tail(far))
             if self.kind == "laplace":
                 return np.asarray(np.log(0.5) - near + log_one_minus_exp(low - high))
-            # Cells contain their lower edge, so that a mirrored cell begins one step further away.
+            # Geometric noise. An interval contains its lower edge only, so the nearest point of one below the mean is a
+            # step below its upper edge.
             distance = np.where(is_above, low - mean, mean - high + self.step)
             log_half = -np.log1p(np.exp(-self.step))
             return np.asarray(log_half - distance + log_one_minus_exp(low - high))

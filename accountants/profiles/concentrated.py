@@ -76,13 +76,14 @@ class ConcentratedProfile(Profile):
 
     @cached_property
     def _chord(self) -> Chord:
-        """The straight line in e^ε that replaces the bound on δ for small ε.
+        """The straight line in e^ε that replaces the bound on δ from ρ-zCDP for small ε.
 
         It ends at about the least ε with P(L > ε) + Q(L > ε) ≤ 1, for the privacy loss L. The line is also valid if it
         ends at another ε, so that an approximation suffices. Let b + 1 be the order of the Rényi divergence with the
-        least bound on δ at ε. The search is over b, because ε and both tails are functions of b.
+        least bound on δ at ε. Then P(L > ε) = e^{−ρb²}, Q(L > ε) = e^{−ρ(b+1)²}, and ε has a closed form in b. So the
+        search is for b.
         """
-        largest_epsilon = 1.0 + 4.0 * self.rho + 4.0 * math.sqrt(self.rho)
+        largest_epsilon = 1.0 + 4.0 * self.rho + 4.0 * math.sqrt(self.rho)  # limits the search
         log_b = self._log_b_of_chord(largest_epsilon)
         b = math.exp(log_b)
 
@@ -192,10 +193,11 @@ class BinaryConcentratedProfile(ConcentratedProfile):
         return Chord.ending_at(epsilon, min(log_bound + 64 * UNIT_ROUNDOFF, 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the smaller of two bounds on log δ from ρ-zCDP.
+        """Enclose the smaller of two bounds on log δ from ρ-zCDP given an event of probability S.
 
-        One is that of `ConcentratedProfile`. The other one uses the divergences of both directions at one order, and a
-        straight line in e^ε for small ε.
+        The first bound uses the Rényi divergence of one direction at the best order (`ConcentratedProfile`). The
+        second one is log(S δ′ + 1 − S), where δ′ bounds δ by the divergences of both directions at one order. For
+        small ε, δ′ is a straight line in e^ε (a chord).
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -221,14 +223,16 @@ class BinaryConcentratedProfile(ConcentratedProfile):
 def concentrated_pair(
     rho: float, log_survival: float = 0.0, log_escape: float = -math.inf, summands: WholeFormulas = ()
 ) -> Pair:
-    """Return the symmetric pair of a mechanism that is ρ-zero-concentrated private given an event of probability S.
+    """Return a dominating pair of a mechanism that is ρ-zCDP, except for an event with an infinite privacy loss.
+
+    The event has the probability 1 − S. The pair has the same bound on δ in both directions.
 
     Args:
         rho: ρ, in (0, 1e9].
-        log_survival: log S, natural logarithm; 0 if the event is certain.
-        log_escape: upper bound on log(1 − S), the log probability of an infinite loss.
-        summands: formulas for the Rényi divergences without the event, each with its number of runs; empty if none are
-            known.
+        log_survival: log S, natural logarithm; 0 if there is no such event.
+        log_escape: upper bound on log(1 − S); −∞ if there is no such event.
+        summands: formulas for the Rényi divergences of the parts of a composition apart from the event, each with its
+            number of runs; empty if none are known.
 
     Returns:
         The pair, with an infinite loss of probability 1 − S.
@@ -256,12 +260,14 @@ def log_escape_of(log_survival: float, log_escapes: Iterable[float]) -> float:
 
 
 def composed_concentrated(parts: Iterable[tuple[Concentrated, int]]) -> Pair:
-    """Return the pair of a composition of mechanisms that are ρ_i-zCDP, each given an event of probability S_i.
+    """Return a dominating pair of a composition of mechanisms that are ρ_i-zCDP, except for rare infinite losses.
 
-    With T_i runs of mechanism i, it is ρ-zCDP for ρ = Σ T_i ρ_i, given an event of probability Π S_i^{T_i}.
+    The loss of a run of mechanism i is finite with probability S_i. With T_i runs of each, the composition is ρ-zCDP
+    for ρ = Σ T_i ρ_i if all losses are finite, which has probability Π S_i^{T_i}.
 
     Args:
-        parts: the mechanisms, each with its number of runs T_i ≥ 1.
+        parts: the mechanisms, each with its number of runs T_i ≥ 1. Each has log S_i as `log_survival`, and an upper
+            bound on log(1 − S_i) as `log_escape`.
 
     Returns:
         The pair. It has formulas for its Rényi divergences if all parts have them.

@@ -40,6 +40,8 @@ _ROUNDED = 32 * UNIT_ROUNDOFF
 """Relative error of the base's ε, for q e^ε' well above zero, and of log q per unit of 1 + |log q|."""
 _LEAST_EXCESS = -0.5
 """Least (γ' − 1)/q at which a test is evaluated. The ε of the base, log(1 + (γ' − 1)/q), loses its digits near −1."""
+_LARGE_EPSILON = 30.0
+"""ε' from which on e^ε' is taken out of log(1 + (e^ε' − 1)/q), so that nothing overflows."""
 
 
 def amplified_epsilon(epsilon: float, rate: float) -> float:
@@ -226,8 +228,8 @@ def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float
     Returns:
         The bounds; (−∞, 0), which always hold, if none is computed.
     """
-    excess = math.expm1(min(epsilon, 30.0)) / rate  # for larger ε', `_base_epsilon_at` takes e^ε' out of the log
-    if not excess > _LEAST_EXCESS:
+    excess = math.expm1(min(epsilon, _LARGE_EPSILON)) / rate  # γ − 1 for ε' up to the limit
+    if not excess > _LEAST_EXCESS:  # also if it is not a number
         return Interval(-math.inf, 0.0)
     base_epsilon = _base_epsilon_at(epsilon, rate, excess)
 
@@ -249,14 +251,14 @@ def _base_epsilon_at(epsilon: float, rate: float, excess: float) -> float:
     Args:
         epsilon: ε', of any sign, in nats.
         rate: inclusion probability q, in (0, 1].
-        excess: (e^ε' − 1)/q for ε' ≤ 30, and its value at 30 for larger ε'. It is inf if a small q makes it overflow.
+        excess: (e^x − 1)/q for x = min(ε', `_LARGE_EPSILON`); inf if it overflows.
 
     Returns:
         ε in nats.
     """
-    # From ε' = 30 on, e^ε' is taken out of the logarithm, so that nothing overflows for any ε'.
+    # For a tiny q, the 1 in the logarithm is negligible.
     if excess == math.inf:
-        return math.log(math.expm1(min(epsilon, 30.0))) - math.log(rate) + max(epsilon - 30.0, 0.0)
-    if epsilon < 30.0:
+        return math.log(math.expm1(min(epsilon, _LARGE_EPSILON))) - math.log(rate) + max(epsilon - _LARGE_EPSILON, 0.0)
+    if epsilon < _LARGE_EPSILON:
         return math.log1p(excess)
     return epsilon - math.log(rate) + math.log1p((rate - 1.0) * math.exp(-epsilon))

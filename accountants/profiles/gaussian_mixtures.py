@@ -119,14 +119,17 @@ class LineMixture:
         return log_tails
 
     def _windows(self, x: FloatArray, log_terms: Callable[[FloatArray], FloatArray]) -> Iterable[TermWindow]:
-        """Select the components of the mixture that are not negligible at each block of points.
+        """Divide the points into blocks, and select the components of the mixture that matter in each block.
+
+        The terms of the other components are negligible in the sum at every point of the block.
 
         Args:
             x: points on the line, a flat array.
             log_terms: function from points to the log term of each component, monotone in x.
 
         Returns:
-            Pairs of a slice of points and a slice of components. If there are few of both, it is one pair with all.
+            One pair for each block: a slice of points, and a slice of components. If there are few points or few
+            components, a single pair has all of both.
         """
         blocks = blocks_of(len(self.means), x)
         if blocks is None:

@@ -121,9 +121,9 @@ class Piece(NamedTuple):
     def log_maximum(self, tilt: float, low: FloatArray, high: FloatArray) -> FloatArray:
         """Bound the log of the integrand f_l(x) of E[e^{lL}] from above, on intervals of the noise x.
 
-        f_l is the normal density times powers r(±x)^c of the likelihood ratio r (`factors`). The log of each power is
-        below a straight line (`_line_above`). On an interval of width w, the sum of these lines minus x²/2 exceeds the
-        larger one of its values at the two ends by at most w²/8.
+        f_l is the normal density times one or two powers of the likelihood ratio r: r(x)^c, or r(−x)^c. The exponents c
+        are linear in l. On each interval, the log of a power is below a straight line (`_line_above`). The sum of these
+        lines and −x²/2 exceeds the larger of its values at the two ends by at most w²/8, for the width w.
 
         Args:
             tilt: l ≥ 0, on which the exponents c depend.
@@ -177,12 +177,13 @@ class Piece(NamedTuple):
         """Bound how much the integrand f_z of E[e^{zL}] grows off the real axis of the noise.
 
         The bounds on log |f_z(x + iy)|/f_l(x) hold for |y| ≤ height and x in [low, high]. f_z is the normal density
-        times powers r(±x)^c of the likelihood ratio r (`factors`). With τ and σ of `clip_response` and the shift s, the
-        bound is the sum of
+        times one or two powers of the likelihood ratio r: r(x)^c, or r(−x)^c. The bound is the sum of
 
             y²/2 from the normal density,
             frequency · s|y| τ from each power, and
             4σ c log cos(s(|y| + lift)/2) from each power with c < 0.
+
+        Here s is the shift of the step. τ limits the angle of r off the axis, and σ its modulus (`clip_response`).
 
         Args:
             tilt: real part l of the exponent z in E[e^{zL}].
@@ -190,8 +191,8 @@ class Piece(NamedTuple):
             low: lower bounds of the intervals of x.
             high: upper bounds of the intervals of x.
             height: largest |y| of each interval, with s (height + lift) < π.
-            lift: imaginary part of the noise on the path of integration. It is 0, except for the bound on the decay of
-                the moment with the frequency, which is computed at the frequency 0.
+            lift: imaginary part of the noise on the path of integration. It is 0, unless the path is moved off the axis
+                to bound how the moment decays with the frequency. `frequency` is then 0.
 
         Returns:
             One upper bound on log |f_z(x + iy)|/f_l(x) for each interval.
@@ -204,7 +205,7 @@ class Piece(NamedTuple):
             # τ and σ increase with the probability that the record was included, which increases with the noise.
             largest_x = high if sign > 0 else -low
             tau, sigma = clip_response(self.ratio.response(largest_x))
-            # The factor 1 + 1e-9 exceeds the roundings.
+            # The factor 1 + 1e-9 is a margin, far larger than the roundings of the few products.
             growth = growth + (1.0 + 1e-9) * frequency * shift * height * tau
             if power < 0.0:
                 log_cosine = np.log(np.cos(0.5 * shift * (height + lift)))

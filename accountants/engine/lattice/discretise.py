@@ -78,25 +78,26 @@ def upper_distribution(right: SideTails, left: SideTails, log_atom: float) -> La
     Args:
         right: tails of the positive losses at the bounds of the cells.
         left: tails of the negative losses at the bounds of the cells.
-        log_atom: upper bound on log δ(ε) of one round, where ε is the last point on the right. The mass beyond this
-            point moves to it and to infinity, which receives δ(ε).
+        log_atom: upper bound on log δ(ε) of one round, where ε is the last point on the right. Of the mass beyond this
+            point, δ(ε) moves to infinity, and the rest to the point.
 
     Returns:
         The dominating distribution, on the bounds of the cells and on the infinite loss.
     """
-    p, q = right.bounds(p_up=True)
-    below_p, below_q = left.bounds(p_up=False)
+    p, q = right.bounds(p_up=True)  # log P(L > e) rounded up, log Q(L > e) rounded down
+    below_p, below_q = left.bounds(p_up=False)  # log P(L < −e) rounded down, log Q(L < −e) rounded up
     # The shares of a cell's two bounds are differences of tails over its width, so narrow cells magnify the relative
     # errors of the tails. An error above a thousandth of the width makes the shares useless.
     has_large_errors = 1e3 * float(right.error_p[0]) > float(right.points[1])
     if has_large_errors:
         survival, distribution = np.maximum(p[:-1], log_atom), below_p[1:]
     else:
-        # Both sides give a value of δ(0). The larger value on the right keeps the mass of Q at most one.
+        # Both sides give a value of δ(0), P(L > 0) − Q(L > 0) = Q(L < 0) − P(L < 0), which differ by errors. If the
+        # right one is raised to the left one, the mass of Q is at most one.
         delta_from_left = _exp_difference(below_q[0], below_p[0])
         delta_from_right = _exp_difference(p[0], q[0])
-        raise_of_one = max(delta_from_left - delta_from_right, 0.0)
-        survival = np.maximum(_upper_survival(right, p, q, raise_of_one), log_atom)
+        increase_of_delta = max(delta_from_left - delta_from_right, 0.0)
+        survival = np.maximum(_upper_survival(right, p, q, increase_of_delta), log_atom)
         distribution = _lower_distribution(left, below_p, below_q)
 
     # Rounding must not leave a tail that is not monotone, or a sum of both tails above one. All corrections increase
@@ -115,7 +116,7 @@ def _exp_difference(log_larger: float, log_smaller: float) -> float:
     return math.exp(log_larger) - math.exp(log_smaller)
 
 
-def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one: float) -> FloatArray:
+def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, increase_of_delta: float) -> FloatArray:
     """Return the log survival function of a dominating lattice distribution on each cell (a, b] of positive losses.
 
     A cell is an interval of losses. Let it have mass p under P and q under Q. The mass that moves to b is
@@ -129,7 +130,7 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one:
         side: tails of the positive losses.
         p: log tails under P, rounded up.
         q: log tails under Q, rounded down.
-        raise_of_one: amount added to p − e^a q of the first cell, where a = 0, so that the mass of Q is at most one.
+        increase_of_delta: amount added to p − e^a q of the first cell, where a = 0, so that the mass of Q is at most 1.
 
     Returns:
         log P(L > x) of the lattice distribution, for x inside each cell.
@@ -148,7 +149,7 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one:
     moment += rounding(a, p[:-1], q[:-1]) * (mass_p + mass_q)
     survival_ratio = np.minimum(np.exp(gap_p) + moment / one_minus_decay, 1.0)
     if np.isfinite(p[0]):
-        survival_ratio[0] += raise_of_one * math.exp(-p[0]) / one_minus_decay[0]
+        survival_ratio[0] += increase_of_delta * math.exp(-p[0]) / one_minus_decay[0]
     return _scale_tail(p[:-1], survival_ratio, +1)
 
 

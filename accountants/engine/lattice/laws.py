@@ -137,10 +137,10 @@ class GridKey(NamedTuple):
 
 
 class GridAndTilt(NamedTuple):
-    """Choices that determine a lattice, and the tilt of the transform on this lattice.
+    """A lattice for the losses of a composition, and the tilt of the Fourier transform on this lattice.
 
     Attributes:
-        key: choices that determine the lattice.
+        key: choices from which the lattice is computed, such as the interval of tilts for which it is accurate.
         coordinate: the tilt λ, that is, the exponent of the weight e^{λL} of a loss L.
     """
 
@@ -164,34 +164,33 @@ class _CellTails(NamedTuple):
     """Tails of one loss distribution at the bounds of its cells, from which a dominated lattice distribution is made.
 
     Attributes:
-        profile: privacy profile of P against Q. Its loss is composed.
-        reverse_profile: privacy profile of Q against P.
+        forward: privacy profile of P against Q. Its loss is composed.
+        backward: privacy profile of Q against P.
         right: tails of the positive losses.
         left: tails of the negative losses.
-        enough: log moment log Σ m e^{λL} of the losses L with masses m, times the sign of λ, at which a dominated
-            distribution is good enough, so that no better one is searched for.
+        sufficient_moment: value of log E[e^{λL}], times the sign of λ, that ends the search for a better dominated
+            distribution of the loss L. λ is the tilt, the exponent of the weights e^{λL}.
     """
 
-    profile: Profile
-    reverse_profile: Profile
+    forward: Profile
+    backward: Profile
     right: SideTails
     left: SideTails
-    enough: float
+    sufficient_moment: float
 
     def dominated_distribution(self, unit: float, tilt: float) -> LatticeDistribution:
         """Return a lattice distribution for lower bounds: its δ is at most that of the loss, also after composition.
 
-        If the profiles have tails that the mechanism attains, these are used.
+        If the profiles have separate tails for lower bounds, which the mechanism attains, these are used.
 
         Args:
             unit: lattice unit, in nats.
-            tilt: tilt λ for which it is chosen: its log moment log E[e^{λL}] should be close to that of the loss.
+            tilt: exponent λ of the moment E[e^{λL}], which should be close to that of the loss.
         """
-        right = lower_side(self.profile, self.right, mirrored=False)
-        left = lower_side(self.reverse_profile, self.left, mirrored=True)
-        return best_lower_distribution(
-            right, left, least_log_atom(self.profile), unit=unit, tilt=tilt, enough=self.enough
-        )
+        right = lower_side(self.forward, self.right, mirrored=False)
+        left = lower_side(self.backward, self.left, mirrored=True)
+        log_atom = least_log_atom(self.forward)
+        return best_lower_distribution(right, left, log_atom, unit=unit, tilt=tilt, enough=self.sufficient_moment)
 
 
 @dataclass(frozen=True)
@@ -234,14 +233,14 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
 
     upper_laws, cell_tails = [], []
     for part, cells in zip(survey.parts, grid.cells, strict=True):
-        right = read_side(part.profile, cells.right, grid.unit, mirrored=False)
-        left = read_side(part.reverse_profile, cells.left, grid.unit, mirrored=True)
-        upper_law = upper_distribution(right, left, _upper_log_atom(part.profile, right))
+        right = read_side(part.first, cells.right, grid.unit, mirrored=False)
+        left = read_side(part.second, cells.left, grid.unit, mirrored=True)
+        upper_law = upper_distribution(right, left, _upper_log_atom(part.first, right))
         upper_laws.append(upper_law)
         # A dominated distribution is good enough if the moments of all rounds differ by at most half of the width.
         enough = sign * upper_law.log_moment(grid.unit, middle_tilt)
         enough -= 0.5 * budget.relative_width / part.count
-        cell_tails.append(_CellTails(part.profile, part.reverse_profile, right, left, enough))
+        cell_tails.append(_CellTails(part.first, part.second, right, left, enough))
 
     upper = LatticeComposition.of(upper_laws, [part.count for part in survey.parts], grid.unit)
     return CompositionBounds(upper, tuple(cell_tails), middle_tilt)
@@ -269,14 +268,17 @@ def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
 
 
 def _upper_log_atom(profile: Profile, right: SideTails) -> float:
-    """Return an upper bound on log δ(ε) of one round, where ε is the last point of the tails.
+    """Bound the probability of an infinite loss, as a logarithm, for a dominating lattice distribution of one round.
 
-    A dominating lattice distribution has this mass at infinity. It is P(L > ε) − e^ε Q(L > ε), computed from the tails
-    and rounded up. If the tail under P is zero there, the profile is evaluated.
+    The largest finite loss of the lattice is the last point ε of the tails. The probability is then
+
+        δ(ε) = P(L > ε) − e^ε Q(L > ε).
+
+    It is computed from the tails and rounded up. If the tail under P is zero, the profile is evaluated at ε.
 
     Args:
-        profile: profile ε ↦ δ(ε) of the distribution.
-        right: tails of the positive losses.
+        profile: profile ε ↦ δ(ε) of the round.
+        right: tails of the positive losses L under P and Q, with bounds on their relative errors.
 
     Returns:
         The upper bound, at most 0.

@@ -102,16 +102,17 @@ class Side:
 
     @cached_property
     def locations(self) -> FloatArray:
-        """Loss log(p/q) in nats of each cell with the masses p under P and q under Q.
+        """Loss log(p/q) in nats of each cell (interval of losses) with the masses p under P and q under Q.
 
-        It is the nearest end of the cell if rounding places it outside, and the middle if both masses are 0.
+        It is clipped to the cell, because rounding may place it outside. If both masses are 0, it is the middle.
         """
-        log_q = difference(self.log_q[:-1], self.log_q[1:])
+        log_p, log_q = self.log_masses, difference(self.log_q[:-1], self.log_q[1:])
+        # Absolute losses, like the edges: the sign is 1 for the positive losses and −1 for the negative ones.
         with np.errstate(invalid="ignore"):
-            distance = self.sign * (self.log_masses - log_q)
+            absolute_loss = self.sign * (log_p - log_q)
         middle = 0.5 * (self.edges[1:] + self.edges[:-1])
-        distance = np.where(np.isnan(distance), middle, distance)
-        return self.sign * np.clip(distance, self.edges[:-1], self.edges[1:])
+        absolute_loss = np.where(np.isnan(absolute_loss), middle, absolute_loss)
+        return self.sign * np.clip(absolute_loss, self.edges[:-1], self.edges[1:])
 
     def find_occupied(self) -> IntArray:
         """Return the indices of the cells with mass, in increasing order."""
@@ -222,17 +223,18 @@ def join_outlines(outlines: Sequence[Outline], counts: FloatArray) -> FlatDistri
 
 
 def outline(first: Profile, second: Profile) -> Outline:
-    """Return a coarse table of the tails of the loss of P against Q, on geometric grids on both sides of zero.
+    """Return a coarse table of the tails of the privacy loss of P against Q, for positive and for negative losses.
 
-    The tails of (Q, P) are those of the negative losses of (P, Q), with the two distributions exchanged. A largest loss
-    that a profile states is an additional edge of the table.
+    The losses at which the tails are tabulated form a geometric grid on each side of zero. The tails of (Q, P) are
+    those of the negative losses of (P, Q), with the two distributions exchanged. If a profile states a largest loss
+    (`supremum`), the table has it as an additional point.
 
     Args:
         first: profile of (P, Q).
         second: profile of (Q, P).
 
     Returns:
-        The table, with the nearest bound of the loss if there is one.
+        The table. It also states the nearer of the two largest losses, if any, and whether this loss has mass.
     """
 
     def right_tails(edges: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -309,16 +311,18 @@ def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int
     octaves = Side(read, sign, log_atom, edges, np.minimum.accumulate(log_p), np.minimum.accumulate(log_q))
     occupied = octaves.find_occupied()
     if not occupied.size:
-        return octaves.truncate(2)
+        return octaves.truncate(2)  # the cell at zero only
 
     # The second moment decides from which octave on cells are divided. Losses above 1 count as 1 in it.
     last = int(occupied[-1])
     second_moments = np.exp(octaves.log_masses) * np.minimum(edges[1:], 1.0) ** 2
     negligible = _NEGLIGIBLE * second_moments.sum()
     first = min(int(np.searchsorted(np.cumsum(second_moments), negligible)), last)
-    chosen = np.concatenate(([0], np.arange(max(first, 1), last + 2)))
-    side = octaves.select(chosen)
+    # Keep zero, and the edges of the octaves from the first to the last.
+    kept_edges = np.concatenate(([0], np.arange(max(first, 1), last + 2)))
+    side = octaves.select(kept_edges)
 
-    # The remaining octaves are divided into cells with a constant ratio of their edges.
+    # These octaves are divided into cells with a constant ratio of their edges. The cell next to zero stays.
     within_octave = np.exp2(np.arange(_PER_OCTAVE) / _PER_OCTAVE)
-    return side.add_edges((side.edges[1:-1, None] * within_octave).ravel())
+    starts_of_octaves = side.edges[1:-1]
+    return side.add_edges((starts_of_octaves[:, None] * within_octave).ravel())

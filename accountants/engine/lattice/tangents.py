@@ -116,7 +116,7 @@ def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offse
     """
     lines = lines.without(end_thresholds(lines.cells, unit, tilt, offset))
     points = choose_points(lines.cells, unit, offset)
-    for lowering in (points.slip, points.fall):
+    for lowering in (points.uncompensated_increase, points.largest_increase):
         distribution = _join_lines(lines, points.multiples, unit, offset - lowering)
         if distribution is not None:
             return distribution

@@ -55,16 +55,19 @@ def precise_threshold(epsilon: Numbers, shift: Numbers) -> tuple[Numbers, Number
     """
     square, square_low = _two_product(shift, shift)
     half_square, half_square_low = 0.5 * square, 0.5 * square_low
-    # The numerator ε − r²/2 as the sum numerator + numerator_low (Knuth's two-sum).
+    # ε − half_square = numerator + rounding_error, exactly (Knuth's two-sum).
     numerator = epsilon - half_square
     subtracted = numerator - epsilon
-    numerator_low = (epsilon - (numerator - subtracted)) - (half_square + subtracted) - half_square_low
+    rounding_error = (epsilon - (numerator - subtracted)) - (half_square + subtracted)
+    numerator_low = rounding_error - half_square_low
     # One Newton step corrects the quotient by the remainder of the division, from the exact product.
     quotient = numerator / shift
     product, product_low = _two_product(quotient, shift)
     correction = ((numerator - product) - product_low + numerator_low) / shift
+    # The sum quotient + correction, again as a double and its rounding error.
     high = quotient + correction
-    return high, (quotient - high) + correction
+    low = (quotient - high) + correction
+    return high, low
 
 
 def log_normal_density(high: Numbers, low: Numbers) -> Numbers:

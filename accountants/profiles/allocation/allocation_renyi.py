@@ -103,14 +103,15 @@ class AllocationRenyi:
         return _log_moments(self.shift, self.steps, largest_order)
 
     def _with_against_without(self, order: float) -> float:
-        """Return an upper bound on the Rényi divergence of the outputs with the contribution against those without it.
+        """Bound the Rényi divergence D_a(P‖Q) from above, for the outputs P with the contribution and Q without it.
 
-        The log moment log E[S^a] of the likelihood ratio S is convex in the order a. Between two integer orders it is
-        therefore below its chord. For orders above `_LARGEST_WHOLE`, Minkowski's inequality gives the bound
+        The likelihood ratio S is the mean of t independent ratios of N(c, 1) to N(0, 1), for the shift c and t batches.
+        Its log moment log E[S^a] is convex in the order a. Between two integer orders it is therefore at most its
+        chord. Moments are tabulated up to the order `_LARGEST_WHOLE`. Above it, the bound is
 
-            log((e^{a c²/2} + (t − 1) e^{(a − 2) c²/2})/t)
+            log((e^{a ρ} + (t − 1) e^{(a − 2) ρ})/t),      ρ = c²/2,
 
-        for the shift c and t batches.
+        by Minkowski's inequality.
 
         Args:
             order: order a > 1.

@@ -196,9 +196,11 @@ def may_be_coarse(run: Pair, epochs: int) -> bool:
     Returns:
         True if the bound for a known batch may be smaller, so that both must be computed.
     """
+    # `parts` are the factors of a product of pairs, whose ratios are multiplied as well.
     if epochs > 1 or run.parts or run.upper_log_delta(0.0) < _LITTLE_DIFFERENCE:
         return True
-    return max(profile.upper_log_delta(LARGEST_LOSS) for profile in run.directions()) > _NEGLIGIBLE
+    log_delta_of_large_losses = max(profile.upper_log_delta(LARGEST_LOSS) for profile in run.directions())
+    return log_delta_of_large_losses > _NEGLIGIBLE
 
 
 def group_pair(pair: Pair, cells: int) -> Pair:

@@ -64,34 +64,36 @@ def gaussian_ratio(shift: float, cells: int, side: Side) -> FiniteRatio:
     outputs = low[:, None] + from_low
     mass = np.exp(-0.5 * outputs * outputs) * (node_weights / math.sqrt(2.0 * math.pi)) * half[:, None]
 
-    # The ratios at the bounds. Four units of each term of the logarithm c z − c²/2 cover its rounding.
-    places = np.exp(c * z - 0.5 * c * c)
-    place_error = 4 * UNIT_ROUNDOFF * (c * _FARTHEST + 0.5 * c * c + 1.0)
+    # The ratios at the bounds of the cells. Their logarithm c z − c²/2 has an error of a few units of roundoff of each
+    # term, for which 4 units are counted. `_WEIGHT_UNITS` are the units of roundoff in a mass.
+    ratios = np.exp(c * z - 0.5 * c * c)
+    ratio_error = 4 * UNIT_ROUNDOFF * (c * _FARTHEST + 0.5 * c * c + 1.0)
     weight_error = _WEIGHT_UNITS * UNIT_ROUNDOFF
 
     if side == "below":
         weights = mass.sum(axis=1)
         rise_to_mean = (mass * np.expm1(c * from_low)).sum(axis=1) / weights
-        means = places[:-1] * (1.0 + rise_to_mean)
-        place_error += 2.0 * weight_error * float((rise_to_mean / (1.0 + rise_to_mean)).max())
-        return FiniteRatio(means, weights, -math.inf, weight_error, place_error, side)
+        means = ratios[:-1] * (1.0 + rise_to_mean)
+        ratio_error += 2.0 * weight_error * float((rise_to_mean / (1.0 + rise_to_mean)).max())
+        return FiniteRatio(means, weights, -math.inf, weight_error, ratio_error, side)
 
-    # The first weight is that of the ratio 0, and the others are those of the bounds of the cells.
-    upper_share = (mass * np.expm1(c * from_low)).sum(axis=1) / np.expm1(c * (high - low))
-    lower_share = (mass * np.expm1(-c * to_high)).sum(axis=1) / np.expm1(-c * (high - low))
+    # The masses that move to the upper and to the lower end of each cell.
+    to_upper_end = (mass * np.expm1(c * from_low)).sum(axis=1) / np.expm1(c * (high - low))
+    to_lower_end = (mass * np.expm1(-c * to_high)).sum(axis=1) / np.expm1(-c * (high - low))
+    # weights[0] belongs to the ratio 0, and weights[i + 1] to the bound z[i].
     weights = np.zeros(z.size + 1)
-    weights[2:] += upper_share
-    weights[1:-1] += lower_share
+    weights[2:] += to_upper_end
+    weights[1:-1] += to_lower_end
 
     # Outward margin of the log probabilities beyond the cells; far larger than their error.
     rounding = 1e-9
-    # Below the first cell, all mass of Q = N(0, 1) counts at 0. The mean is kept by a mass at the first place.
+    # Below the first cell, all mass of Q = N(0, 1) counts at 0. The mean is kept by a mass at the first bound.
     weights[0] = math.exp(float(log_ndtr(z[0])) + rounding)
-    weights[1] += math.exp(float(log_ndtr(z[0] - c)) - math.log(places[0]) + rounding)
-    # Above the last cell, the mass of Q counts at the last place, and that of P = N(c, 1) at infinity.
+    weights[1] += math.exp(float(log_ndtr(z[0] - c)) - math.log(ratios[0]) + rounding)
+    # Above the last cell, the mass of Q counts at the last bound, and that of P = N(c, 1) at infinity.
     weights[-1] += math.exp(float(log_ndtr(-z[-1])) + rounding)
     log_infinite = float(log_ndtr(c - z[-1])) + rounding
-    return FiniteRatio(np.append(0.0, places), weights, log_infinite, weight_error, place_error, side)
+    return FiniteRatio(np.append(0.0, ratios), weights, log_infinite, weight_error, ratio_error, side)
 
 
 def _bounds(c: float, cells: int) -> FloatArray:

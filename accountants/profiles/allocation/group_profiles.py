@@ -124,16 +124,21 @@ class GroupMinimum:
     def _outer_places(self, place: float, offsets: FloatArray, epsilon: float) -> Iterator[FloatArray]:
         """Yield pairs of points on both sides of the minimum of a convex function F, each pair farther out.
 
-        The function is F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), with the hockey-stick divergences E of a pair (P, Q).
-        The table is used in place of the exact pair, so that the rises of F are approximate.
+        With the minimum, each pair may prove a lower bound on F everywhere. Here γ = e^ε, and
+
+            F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P)
+
+        with the hockey-stick divergences E of a pair (P, Q). The rises of F are estimated from a coarse table of the
+        pair, because the exact divergences take longer.
 
         Args:
-            place: log γ₁ at which F is about least.
+            place: log γ₁ of the approximate minimum of F.
             offsets: increasing distances from it that are tried.
             epsilon: log γ, in nats.
 
         Yields:
-            A smaller and a larger log γ₁, for each rise of log F in `_RISES`, as far as both exist.
+            A smaller and a larger log γ₁ at which log F is above its minimum by at least `_RISES[i]`, for each i as far
+            as both exist.
         """
         candidates = np.concatenate(([place], place - offsets, place + offsets))
         log_f = _log_sums(self.table, candidates, epsilon).upper
@@ -212,22 +217,22 @@ def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: E
 
 
 def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
-    """Enclose the logarithm of a bound on δ of two changes of a data set.
+    """Enclose the logarithm of a bound on δ of two changes of a data set, the removal and the addition of a unit.
 
     The bound is F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P). E_γ is the hockey-stick divergence, that is, δ at ε = log γ.
 
     Args:
         pair: the pair (P, Q) of one change.
-        splits: array of log γ₁, of any sign, with exact differences from `epsilon`.
+        splits: values of log γ₁, of any sign. The subtraction `epsilon` − log γ₁ must be exact in doubles.
         epsilon: log γ, in nats.
 
     Returns:
         Lower and upper bounds on log F, one for each γ₁.
     """
-    first = _log_divergence(pair.forward, pair.backward, splits)
-    second = _log_divergence(pair.backward, pair.forward, epsilon - splits)
-    lower = np.logaddexp(first.lower, second.lower + splits)
-    upper = np.logaddexp(first.upper, second.upper + splits)
+    forward = _log_divergence(pair.forward, pair.backward, splits)
+    backward = _log_divergence(pair.backward, pair.forward, epsilon - splits)
+    lower = np.logaddexp(forward.lower, backward.lower + splits)
+    upper = np.logaddexp(forward.upper, backward.upper + splits)
     with np.errstate(invalid="ignore"):
         # Rounded outward: `_ROUNDING` covers the error of a sum of two exponentials, relative to the logarithms.
         slack = _ROUNDING * (2.0 + np.abs(upper) + np.abs(splits))
@@ -365,7 +370,8 @@ class GroupProfile(AtomicProfile):
         Returns:
             One test for each rate; None if no test near the rate is known.
         """
-        return [self.test_of(size, super(GroupProfile, self).log_delta_bounds, self.tail_accuracy) for size in sizes]
+        bounds_of_table = super().log_delta_bounds
+        return [self.test_of(size, bounds_of_table, self.tail_accuracy) for size in sizes]
 
     def _lower(self, epsilon: float) -> float:
         """Return the lower bound on log δ of two changes; −∞ if none is known."""

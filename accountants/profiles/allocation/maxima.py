@@ -49,11 +49,10 @@ _KEPT = 64
 
 @functools.lru_cache(maxsize=_KEPT)
 def largest_sum_pair(shift: float, other_shift: float, steps: int, times_chosen: int) -> Pair:
-    """Return an attained pair for a unit in k of t random batches, from the largest noisy batch sum.
+    """Return a pair for lower bounds on δ for a unit in k of t random batches, from the largest noisy batch sum.
 
-    The unit is the record or client that is protected. Its batches have the shift a under P, and b under Q. The largest
-    sum is observed only by its cell, an interval, and losses are rounded down, so that the pair gives lower bounds on
-    δ.
+    The unit is the record or client that is protected. Its batches have the shift a under P, and b under Q. Only the
+    interval (cell) that contains the largest sum is used, and losses are rounded down. Both only lower δ.
 
     Args:
         shift: shift a ≥ 0 of one sum under P, in standard deviations of the noise.
@@ -70,7 +69,7 @@ def largest_sum_pair(shift: float, other_shift: float, steps: int, times_chosen:
     is_accurate = _is_accurate(log_p, p_error) & _is_accurate(log_q, q_error)
     pair = finite_pair(log_p[is_accurate], log_q[is_accurate], _ACCURACY)
 
-    # By joint convexity, the pair of public batches dominates.
+    # With public batches, δ is at least as large, because the hockey-stick divergence is jointly convex.
     public = math.sqrt(times_chosen) * (shift - other_shift) * (1.0 + 8 * UNIT_ROUNDOFF)
     return replace(pair, below=gaussian_pair(public))
 

@@ -175,10 +175,9 @@ def attained_pair(ratio: FiniteRatio) -> Pair:
 
 @functools.lru_cache(maxsize=_KEPT)
 def unequal_attained_pair(shift: float, steps: int, share: float, last_share: float, cells: int) -> Pair:
-    """Return an attained pair of a contribution that is in one of several batches of two probabilities.
+    """Return a pair for lower bounds on δ, for a contribution in one of several batches of two probabilities.
 
-    The noise is Gaussian. t batches have equal probability, and a last one has its own. The pair gives lower bounds on
-    δ.
+    The noise is Gaussian. t batches have equal probability, and a last one has its own.
 
     Args:
         shift: norm of the contribution, in standard deviations of the noise.
@@ -195,6 +194,6 @@ def unequal_attained_pair(shift: float, steps: int, share: float, last_share: fl
     if last_share > 0.0:
         mean_ratio = mean_ratio.add(ratio.scale(last_share), cells)
 
-    # By joint convexity, the pair of a public batch dominates.
+    # With a public batch, δ is at least as large, because the hockey-stick divergence is jointly convex.
     public = gaussian_pair(shift * (1.0 + 4 * UNIT_ROUNDOFF))
     return replace(attained_pair(mean_ratio), below=public)

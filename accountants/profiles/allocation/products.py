@@ -23,15 +23,17 @@ _NEGLIGIBLE_LOG_MASS = -667.0
 
 
 def multiply_copies(factor: FiniteRatio, times: int, cells: int) -> FiniteRatio:
-    """Return a finite bound, in the convex order, on the product of independent copies of a likelihood ratio.
+    """Return a bound on the product of independent copies of a likelihood ratio, with finitely many values.
+
+    A bound is above (or below) a ratio if its expectations of all convex functions are at least (or at most) as large.
 
     Args:
-        factor: finite bound on the ratio.
+        factor: bound on the ratio, from above or from below.
         times: number of copies, at least 1.
-        cells: number of cells, into which the values of every product are merged.
+        cells: number of intervals (cells). The values of a product in the same cell are merged.
 
     Returns:
-        The bound on the product, on the same side as `factor`.
+        The bound on the product, from above or from below like `factor`.
     """
     return combine_copies(factor, times, lambda first, second: multiply_ratios(first, second, cells))
 

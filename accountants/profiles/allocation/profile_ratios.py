@@ -64,9 +64,10 @@ def ratio_above(pair: Pair, cells: int) -> FiniteRatio:
     Returns:
         Values of the ratio dP/dQ, with their masses under Q.
     """
-    calls = _bounded_points(pair.forward, pure_loss(pair.forward, pair), cells // 2)
-    puts = calls if pair.symmetric else _bounded_points(pair.backward, pure_loss(pair.backward, pair), cells // 2)
-    return ratio_of_bounds(calls, puts)
+    points = cells // 2  # half of the values are above 1, and half below
+    forward = _bounded_points(pair.forward, pure_loss(pair.forward, pair), points)
+    backward = forward if pair.symmetric else _bounded_points(pair.backward, pure_loss(pair.backward, pair), points)
+    return ratio_of_bounds(forward, backward)
 
 
 def ratio_of_bounds(calls: Sequence[BoundedPoint], puts: Sequence[BoundedPoint]) -> FiniteRatio:

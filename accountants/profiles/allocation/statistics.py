@@ -62,10 +62,11 @@ class LatticeSum:
 
         Args:
             other: the second variable.
-            cells: not used, because the window is chosen by its probability.
+            cells: not used; the argument belongs to the interface of sums. Here the mass left out limits the window.
         """
         del cells
         masses = np.convolve(self.masses, other.masses)
+        # Each mass is a sum of products, whose number is the smaller size. The 4 is for the other operations.
         terms = min(self.masses.size, other.masses.size) + 4.0
         error = (1.0 + self.error) * (1.0 + other.error) * (1.0 + terms * UNIT_ROUNDOFF) - 1.0
         first = int(np.searchsorted(np.cumsum(masses), _LEFT_OUT))
@@ -77,6 +78,7 @@ class LatticeSum:
         return LatticeSum(
             least=self.least + other.least + first,
             masses=masses[first:last],
+            # An upper bound, although the masses outside may be too small by their relative error.
             left_out=(self.left_out + other.left_out + outside + _UNDERFLOW) * (1.0 + 2.0 * error),
             error=error,
         )
@@ -147,9 +149,9 @@ class OutputCells(NamedTuple):
         return np.asarray(np.minimum(ratio_with, cap) - np.minimum(ratio_replaced, cap))
 
     def log_gain(self, rate: float) -> FloatArray:
-        """Return the log likelihood ratio of each cell, as if each batch had the contribution independently.
+        """Return the log likelihood ratio of the unit's contribution to the replacing one, in each cell of outputs.
 
-        It is the ratio of the distribution with the contribution to that with the replacing one.
+        A batch has the contribution with a given probability. Otherwise it has neither, with the distribution `absent`.
 
         Args:
             rate: probability of the contribution in a batch, below 1.
@@ -157,6 +159,7 @@ class OutputCells(NamedTuple):
         Returns:
             One log likelihood ratio, in nats, for each cell.
         """
+        # The likelihood ratios of a batch that certainly has the contribution, or the replacing one.
         ratio_with = self.present / self.absent
         ratio_replaced = self.replaced / self.absent
         return np.asarray(np.log1p(rate * (ratio_with - 1.0)) - np.log1p(rate * (ratio_replaced - 1.0)))
@@ -251,21 +254,22 @@ def _window_of_sum(
 
 @functools.lru_cache(maxsize=_KEPT)
 def several_batches_pair(shift: float, steps: int, times_chosen: int, cells: int, reach: float) -> Pair:
-    """Return an attained pair of a Gaussian contribution that is in k randomly chosen batches of t.
+    """Return a pair for lower bounds on δ, for a Gaussian contribution in k randomly chosen batches of t.
 
-    It is that of a test statistic of all outputs, and gives lower bounds on δ.
+    The distributions are those of a test statistic of all outputs, with and without the contribution.
 
     Args:
         shift: norm of the contribution, in standard deviations of the noise.
         steps: number t of batches.
         times_chosen: number k of batches with the contribution.
-        cells: a sixth of the number of steps to which the statistic is rounded.
-        reach: selects the statistic, as in `several_batches_law`.
+        cells: a sixth of the number of values to which the statistic is rounded.
+        reach: 0 for the log likelihood ratio; otherwise likelihood ratios are limited to that of the output
+            `shift` + `reach` (`several_batches_law`).
 
     Returns:
         Two distributions with a hockey-stick divergence of at most δ of the mechanism at every ε.
     """
-    # By joint convexity, the pair of public batches dominates, so that its large losses bound those of the statistic.
+    # With public batches, δ is at least as large, because the hockey-stick divergence is jointly convex.
     public = gaussian_pair(shift * math.sqrt(times_chosen) * (1.0 + 8 * UNIT_ROUNDOFF))
     law = several_batches_law(shift, steps, times_chosen, cells, reach)
     return replace(pair_of_sums(law.sums), below=public)
@@ -360,18 +364,19 @@ def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
         Distributions P and Q with a hockey-stick divergence of at most that of the outputs.
     """
     p_sum, q_sum = sums
-    # Extend both distributions to one window of integers.
+    # Extend both distributions to one window of integers, with masses of 0.
     least = min(p_sum.least, q_sum.least)
     size = max(each.least - least + each.masses.size for each in sums)
     p, q = p_sum.on(least, size), q_sum.on(least, size)
 
     accuracy = max(p_sum.error, q_sum.error, ACCURACY) + 4 * UNIT_ROUNDOFF
-    forward = _direction(p, q, q_sum.left_out, accuracy).forward
-    backward = _direction(q, p, p_sum.left_out, accuracy).forward
+    # In each direction, the distribution in the denominator of the likelihood ratio is rounded up.
+    forward = _one_sided_pair(p, q, q_sum.left_out, accuracy).forward
+    backward = _one_sided_pair(q, p, p_sum.left_out, accuracy).forward
     return Pair(forward, backward)
 
 
-def _direction(first: FloatArray, second: FloatArray, left_out: float, accuracy: float) -> Pair:
+def _one_sided_pair(first: FloatArray, second: FloatArray, left_out: float, accuracy: float) -> Pair:
     """Return a pair of distributions for a lower bound on δ of the first against the second, in this order only.
 
     The probabilities of the second distribution are rounded up, which understates every privacy loss.

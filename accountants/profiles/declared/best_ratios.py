@@ -58,7 +58,10 @@ class ConcentratedRatios:
     log_ratios: FloatArray
 
     def log_bound(self, epsilon: FloatArray) -> FloatArray:
-        """Return the log of an upper bound on δ at each ε, with the order and the likelihood ratio interpolated.
+        """Return the log of an upper bound on δ from ρ-zCDP at each ε.
+
+        The bound depends on an order a = b + 1 of the Rényi divergence, and on a log likelihood ratio v. Any values are
+        valid. Those used are interpolated in ε from a table of about the best b (`excesses`) and v (`log_ratios`).
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

@@ -54,11 +54,11 @@ def binary_log_bound(
 ) -> FloatArray:
     """Compute the log of an upper bound on δ, the hockey-stick divergence E_γ(P‖Q), from a Rényi divergence.
 
-    Let the Rényi divergence of order a be at most D, and b = a − 1. For two likelihood ratios t₁ and t₂ = t₁ e^v, let
-    B(t) = t^a − t₁^a − a t₁^b (t − t₁), the excess of t^a over its tangent at t₁. With g(y) = log((1 − e^−y)/y),
+    Let the Rényi divergence of order a be at most D, and b = a − 1. For two likelihood ratios t₁ and t₂ = t₁ e^v,
 
         E_γ(P‖Q) ≤ (e^{bD} − 1 + B(1))/(a (t₂^b − t₁^b))    if    log t₂ ≤ log γ + g(bv) − g(av).
 
+    Here B(t) = t^a − t₁^a − a t₁^b (t − t₁) is the excess of t^a over its tangent at t₁, and g(y) = log((1 − e^−y)/y).
     The function uses the largest such t₂, rounded down. The module docstring has the proof.
 
     Args:
@@ -75,9 +75,9 @@ def binary_log_bound(
         E_{e^ε}(P‖Q) is at most the exponential of the result for every pair with D_a(P‖Q) ≤ D.
     """
     b, v = order_excess, log_ratio
-    margin = _UNITS * UNIT_ROUNDOFF
+    margin = _UNITS * UNIT_ROUNDOFF  # more than the errors of a sum of logarithms, relative to their sizes
     with np.errstate(all="ignore"):
-        # log t₂ = log γ + g(bv) − g(av), rounded down by more than the errors of the terms.
+        # log t₂ = log γ + g(bv) − g(av), rounded down.
         g_of_bv, g_of_av = _log_mean_decay(b * v), _log_mean_decay((1.0 + b) * v)
         log_t2 = epsilon + g_of_bv - g_of_av
         log_t2 = log_t2 - margin * (1.0 + epsilon + np.abs(g_of_bv) + np.abs(g_of_av))
@@ -91,9 +91,10 @@ def binary_log_bound(
         log_order, log_power, log_share = np.log1p(b), b * log_t2, np.log(-np.expm1(-b * v))
         value = log_numerator - log_order - log_power - log_share
         sizes = sum(map(np.abs, (log_numerator, log_order, log_power, log_share)))
-        # Rounded up by more than the errors of the four logarithms.
+        # Rounded up.
         value = value + margin * (1.0 + exponent + sizes)
-    is_valid = (v > log_t2) & (value < math.inf) & (divergence >= LEAST_DIVERGENCE)
+    t1_is_below_one = v > log_t2
+    is_valid = t1_is_below_one & (value < math.inf) & (divergence >= LEAST_DIVERGENCE)
     return np.asarray(np.where(is_valid, value, math.inf))
 
 

@@ -101,13 +101,14 @@ def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool
 
 
 def _consistent_tails(profile: Profile, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return both log tails of the loss L at increasing ε, with e^ε Q(L > ε) ≤ P(L > ε) up to a tolerance.
+    """Return log P(L > ε) and log Q(L > ε) of the loss L at increasing ε, corrected if they contradict each other.
 
-    Tails from a coarse bound on δ may violate this inequality, which those of every pair satisfy. The tail under Q is
-    then replaced by a smaller one at a larger ε, which only increases δ.
+    Every pair satisfies e^ε Q(L > ε) ≤ P(L > ε), because L = log(dP/dQ). Tails from a coarse bound on δ may violate
+    this by more than rounding. The tail under Q is then replaced by a smaller one at a larger ε, which only increases
+    δ.
 
     Args:
-        profile: profile of (P, Q), which gives the tails.
+        profile: profile of the pair (P, Q), with both tails.
         points: ε, increasing, in nats.
 
     Returns:

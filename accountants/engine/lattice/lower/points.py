@@ -22,20 +22,20 @@ Tails are known to 1e-14, and a step for 10^10 rounds is about 1e-6.
 
 
 class LatticePoints(NamedTuple):
-    """Lattice point of each cell, that is, of each interval of losses with its mass.
+    """Lattice point to which the mass of each cell (interval of losses) moves, for lower bounds on δ.
 
-    A point above the loss of its cell needs a neighbouring cell that exchanges mass with it, which compensates for the
-    difference. Only rounding errors may remain without compensation.
+    A point above the loss of its cell increases the loss. To compensate, the cell exchanges mass with a neighbouring
+    one. Increases by rounding errors may remain without compensation.
 
     Attributes:
-        multiples: the points, as even multiples of the lattice unit.
-        slip: largest distance, in nats, of a point above the loss of its cell without compensation.
-        fall: largest distance, in nats, of any point above the loss of its cell.
+        multiples: the points, in lattice units from the offset. All are even.
+        uncompensated_increase: largest increase of a loss without compensation, in nats.
+        largest_increase: largest increase of any loss, in nats.
     """
 
     multiples: IntArray
-    slip: float
-    fall: float
+    uncompensated_increase: float
+    largest_increase: float
 
 
 def choose_points(cells: LoweredCells, unit: float, offset: float) -> LatticePoints:
