@@ -272,6 +272,7 @@ class GeometricProfile(Profile):
         """
 
         def bounds_at(point: FloatArray) -> Enclosure:
+            """Return bounds on log δ at exact values of ε."""
             return Enclosure.around(self._log_delta(point), self.tail_accuracy)
 
         return outward(bounds_at, np.asarray(epsilon, dtype=np.float64))

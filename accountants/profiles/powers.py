@@ -102,6 +102,7 @@ class PowerProfile(Profile):
         """The straight line in γ = e^ε that replaces f while P + Q > 1. It ends at ε = 0 if P + Q ≤ 1 for all ε > 0."""
 
         def log_sum_of_tails(epsilon: FloatArray) -> FloatArray:
+            """Return log(P + Q) at each ε."""
             return np.logaddexp(self._log_p(epsilon), self._log_q(epsilon))
 
         end = max(self._find_first_at_most_one(log_sum_of_tails), 0.0)

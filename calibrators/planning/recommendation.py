@@ -181,8 +181,8 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
     statements = state_guarantee(
         definition=kind.definition, observer=kind.observer, unit=kind.unit, relation=kind.relation
     )
-    kept = join_statements([statement for statement in statements if statement.about != "sampling"])
-    yield f"{name_of(best)} is recommended. {kept}"
+    stated_guarantee = join_statements([statement for statement in statements if statement.about != "sampling"])
+    yield f"{name_of(best)} is recommended. {stated_guarantee}"
 
     # The risk, with warnings about the run.
     yield _risk_sentence(best)

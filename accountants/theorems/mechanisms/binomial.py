@@ -142,6 +142,7 @@ def least_trials(inputs: BinomialInputs) -> int | None:
     """
 
     def misses_target(trials: int) -> bool:
+        """Return whether ε of a number of trials is above the target."""
         return binomial_epsilon(inputs, trials) > inputs.epsilon
 
     least_for_variance = max(1, math.ceil(least_variance(inputs) / inputs.trial_variance))

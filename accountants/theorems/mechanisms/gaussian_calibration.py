@@ -163,6 +163,7 @@ def _find_root(excess: Callable[[float], float]) -> float:
     """
 
     def excess_at_log(log_shift: float) -> float:
+        """Return the function at the shift with a given logarithm."""
         return excess(math.exp(log_shift))
 
     # Move the upper end of the bracket up, until the function is positive there.
