@@ -26,7 +26,7 @@ def state_file() -> str:
 
 
 def is_private_url(url: str) -> bool:
-    """Return whether nobody can read or change the traffic of a URL: https, or http to this machine itself.
+    """Return whether no third party can read or change the traffic of a URL: https, or http to this machine itself.
 
     Args:
         url: any text. The result is False if it is not a URL with a host.

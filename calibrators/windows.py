@@ -125,7 +125,7 @@ def bound_over_windows(curve: Curve, unit: ProtectedUnit, windows: int, point: P
 
 
 def for_whole_unit(problem: ProblemT) -> ProblemT:
-    """Return a problem whose protected unit is the whole record or client, without a time window.
+    """Return a problem with the whole record or client as its protected unit, without a time window.
 
     Args:
         problem: the request, or a plan. It is returned unchanged if its unit has no window.

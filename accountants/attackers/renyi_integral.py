@@ -97,7 +97,7 @@ def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, ord
     Args:
         forward: the privacy profile E of (P, Q).
         backward: the privacy profile E' of (Q, P).
-        far: the ε at which the integrals end, and bounds on what larger losses contribute.
+        far: the ε at which the integrals end, and bounds on the contribution of larger losses.
         order: order a > 1.
 
     Returns:

@@ -82,8 +82,8 @@ def _in_both_ways(law: SampledGaussianLaw, removed: Interval) -> BothWays:
 def _of_part_at(part: Pair, order: float) -> BothWays:
     """Return bounds on the Rényi divergence of order a of a pair in both directions.
 
-    A pair with a closed form has bounds that differ only by rounding. Other pairs are bounded by what is known of them,
-    and by an integral of their privacy profiles.
+    A pair with a closed form has bounds that differ only by rounding. Other pairs are bounded by their known
+    properties, and by an integral of their privacy profiles.
 
     Args:
         part: a pair (P, Q) that is neither a composition nor a subsampled Gaussian.

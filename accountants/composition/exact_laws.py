@@ -45,7 +45,7 @@ _WIDEST_OF_MANY = 1e-3  # relative width of δ that is accepted for more than `_
 
 @dataclass(frozen=True, eq=False)
 class ExactProfile(PointwiseProfile):
-    """Privacy profile of a composition of steps whose loss distributions are known exactly, in one direction.
+    """Privacy profile of a composition of steps with exactly known loss distributions, in one direction.
 
     Bounds on δ come from numerical inversion of the transform of the total loss. The fallback is a pair from a
     composition on a lattice of losses. It is used where the inversion cannot bound its own error, and for the tails.

@@ -254,7 +254,7 @@ class RareMethod(Method):
 
         Args:
             parts: pairs of output distributions, each with its number of runs.
-            fallback: the composition on a lattice, whose bounds and tails are still used.
+            fallback: the composition on a lattice. Its bounds and tails are still used.
 
         Returns:
             The tighter composition, with the ε from which its bounds are close. The given fallback if there are fewer

@@ -44,7 +44,7 @@ def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
         effort: limit on the work of one δ.
 
     Returns:
-        The pair, whose δ(ε) bounds that of the composition at every ε.
+        The pair. Its δ(ε) bounds that of the composition at every ε.
 
     Raises:
         BeyondBudget: the coarsest certified lattice of losses would exceed the budget.

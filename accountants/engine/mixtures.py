@@ -37,7 +37,7 @@ def shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequence
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
-        log_delta: estimate of log δ, which determines what is rare. Any value gives a valid bound.
+        log_delta: estimate of log δ, which determines the rare cases. Any value gives a valid bound.
 
     Returns:
         The distributions after the replacement, and the log of a bound on the decrease of δ.
@@ -65,7 +65,7 @@ def _simplest(law: MixedLaw) -> Law:
     """Return the description of a mixture as an ordinary subsampled Gaussian, if it is one.
 
     It is one if it is a batch without replacement with a single shift, or Poisson sampling: a mixture of the shift 0
-    and one further shift, whose weight is the sampling rate. The kernel has more methods for these cases.
+    and one further shift, with the sampling rate as its weight. The kernel has more methods for these cases.
 
     Args:
         law: distribution of the privacy loss of a step with a random shift.

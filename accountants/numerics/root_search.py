@@ -146,7 +146,7 @@ def _narrow(
         values: values of the function at these two points.
         width: distance of the two points at which the search ends.
         point_between: function that returns the point at a given share of the way between two points.
-        every: the search bisects in every step whose number is a multiple of `every`.
+        every: the search bisects in every step with a number that is a multiple of `every`.
 
     Returns:
         A point at which the function is positive, and one at which it is at most zero. They are at most `width` apart,

@@ -333,7 +333,7 @@ def _least(meets: Callable[[int], bool], estimate: int) -> int:
 
 
 def largest_rate(epsilon: float, total: int) -> float:
-    """Return the largest double α whose exact product with `total` is at most ε.
+    """Return the largest double α with an exact product with `total` of at most ε.
 
     The quotient ε/total may be rounded up to a double. It is lowered until the exact product is at most ε. For a
     `total` above 2^53, which may be rounded itself, the result may be slightly less than the largest double.

@@ -48,7 +48,7 @@ async def first_of(course: Callable[[], Awaitable[T]], *ends: Callable[[], Await
     that disconnects.
 
     Args:
-        course: function whose result is returned.
+        course: function that gives the returned result.
         *ends: functions that never return, and raise an exception when the wait is to end.
 
     Returns:

@@ -138,8 +138,8 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
 def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPrice:
     """Return the best algorithm for one kind of trust, and the price of this trust in remaining risk.
 
-    The remaining share is the bound on the excess risk over that of the initial model, or else a measure of the noise.
-    The price is the remaining share of this algorithm, divided by the least one of all accepted kinds.
+    The remaining share is the bound on the excess risk over that of the initial model, or without bounds a measure of
+    the noise. The price is the remaining share of this algorithm, divided by the least one of all accepted kinds.
 
     Args:
         definition: the kind of trust.

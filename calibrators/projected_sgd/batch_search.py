@@ -59,8 +59,9 @@ class BatchRanges:
 def feasible_batches(problem: ProjectedSgdProblem, accounts: Accounts) -> BatchRanges:
     """Find the ranges of batch sizes that meet the target, and certify the smallest size.
 
-    For constant schedules, a range of batch sizes is decided as a whole or else halved. For changing schedules, batch
-    sizes are tried one by one. The number of trials is limited, so that some batch sizes may remain undecided.
+    For constant schedules, a range of batch sizes is decided as a whole or, if that fails, halved. For changing
+    schedules, batch sizes are tried one by one. The number of trials is limited, so that some batch sizes may remain
+    undecided.
 
     Args:
         problem: the request, with the clients, the schedules and the privacy target.

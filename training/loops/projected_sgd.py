@@ -31,7 +31,8 @@ class ProjectedSgdRun:
         noise_stds: standard deviation σ_t of the noise in each coordinate of a message, of shape (T,).
         radius: radius of the domain, a ball around the first model.
         lipschitz: Lipschitz constant L of the losses: no gradient may have a larger norm.
-        first_stop: first step whose model may be released, counted from 1. The released step is uniform from there on.
+        first_stop: first step with a model that may be released, counted from 1. The released step is uniform from
+            there on.
     """
 
     participants: int

@@ -181,7 +181,7 @@ def _group_run(problem: SimulatedProblem, run: AnyRun, group: RunGroup, scale: f
 
 
 def effective_noise_std(problem: SimulatedProblem, run: AnyRun, noise_std: float, scale: float = 1.0) -> float:
-    """Return a standard deviation of noise whose error is at least that of the noise and the compression together.
+    """Return a standard deviation of noise with an error of at least that of the noise and the compression together.
 
     A message is a gradient with d coordinates and a norm of at most L, with noise. Its compression adds at most
     ω(L² + dσ²) to the mean squared error (Lowy and Razaviyayn, Remark 2.1). Without compression, noise with the

@@ -1,7 +1,7 @@
 """projected-sgd: its calibrator, and the bounds of Asoodeh et al. on its excess risk.
 
 Corollary 1 is used in its corrected reading, with the noise of every coordinate, as its proof gives it. Corollaries 1
-and 2 are stated for one pass over records drawn independently from one population, whose risk is the objective.
+and 2 are stated for one pass over records drawn independently from one population. Its risk is the objective.
 """
 
 from __future__ import annotations

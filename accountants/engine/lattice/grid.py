@@ -36,7 +36,7 @@ _LEAST_EFFORT = 1e-30
 class CellBounds(NamedTuple):
     """Bounds of the cells of one loss distribution, as odd multiples of the lattice unit.
 
-    A cell is an interval of losses, whose mass is put on lattice points.
+    A cell is an interval of losses. Its mass is put on lattice points.
 
     Attributes:
         right: bounds of the cells of positive losses, increasing from 1.

@@ -47,7 +47,7 @@ class LatticeComposition:
         """Combine loss distributions on one lattice to a composition, and concatenate their losses and masses.
 
         Args:
-            laws: the distributions, whose losses are integer multiples of the unit.
+            laws: the distributions. Their losses are integer multiples of the unit.
             counts: number of rounds of each, in the same order.
             unit: the lattice unit, in nats.
         """
@@ -164,7 +164,7 @@ class _CellTails(NamedTuple):
     """Tails of one loss distribution at the bounds of its cells, from which a dominated lattice distribution is made.
 
     Attributes:
-        first: privacy profile of P against Q, whose loss is composed.
+        first: privacy profile of P against Q. Their loss is composed.
         second: privacy profile of Q against P.
         right: tails of the positive losses.
         left: tails of the negative losses.

@@ -112,7 +112,7 @@ def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offse
         offset: offset of the lattice, in nats.
 
     Returns:
-        The distribution, whose δ is at most that of the loss at every ε.
+        The distribution. Its δ is at most that of the loss at every ε.
     """
     lines = lines.without(end_thresholds(lines.cells, unit, tilt, offset))
     points = choose_points(lines.cells, unit, offset)
@@ -181,7 +181,7 @@ def _relative_gains(lines: TangentLines, multiples: IntArray, unit: float, offse
 
 
 def _join_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: float) -> LatticeDistribution | None:
-    """Return the distribution whose profile joins the lower of neighbouring lines at the given lattice points.
+    """Return the distribution with the profile that joins the lower of neighbouring lines at the given lattice points.
 
     A line P(L > m) − α Q(L > m) is below the profile H(α) of the loss, with α = e^ε. The joined profile is therefore
     below H, so that the distribution is dominated. Its tails are the tails of the lines, changed by the relative

@@ -53,7 +53,7 @@ class RenyiProfile(Profile):
 
     @cached_property
     def _table(self) -> Profile:
-        """Profile of the pair whose δ is the greatest convex function below a table of bounds on δ."""
+        """Profile of the pair with a δ that is the greatest convex function below a table of bounds on δ."""
         end = self._reaches(_NEGLIGIBLE)
         epsilons = end * (np.arange(POINTS + 1.0) / POINTS) ** 2
         least = np.minimum(self._log_bound(epsilons), self._ratios.log_bound(epsilons))

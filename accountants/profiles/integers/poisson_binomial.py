@@ -209,7 +209,7 @@ def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losse
 
 
 def _lower_profile(listed: _Losses) -> Profile:
-    """Return a lower bound on a privacy profile δ(ε) from the listed sums whose loss is certainly positive.
+    """Return a lower bound on a privacy profile δ(ε) from the listed sums with a certainly positive loss.
 
     Sums above all those that the second distribution lists are merged into one outcome, which lowers δ. Their
     probability under that distribution is at most e^`LOG_UNLISTED`, so their loss has a lower bound.

@@ -13,7 +13,7 @@ E_Q X² is the steps' product of E_Q[R²; R ≤ e^c] ≤ 1 + E_Q[(R − 1)²; R 
     E_Q[(R − 1)²; R ≤ e^c] ≤ 2 ∫₁^{e^c} E_γ(P‖Q) dγ + 2 ∫₁^∞ γ⁻³ E_γ(Q‖P) dγ,
 
 Both E_γ are convex and decreasing, so that chords bound them from above, and γ⁻³ ≤ 1. Twice the second integral is at
-most E_g(Q‖P) beyond g. If ε is far above √v, δ comes from one large step, whose bounds are then better.
+most E_g(Q‖P) beyond g. If ε is far above √v, δ comes from one large step. Its bounds are then better.
 """
 
 from __future__ import annotations

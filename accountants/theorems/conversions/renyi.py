@@ -208,7 +208,7 @@ def zcdp_delta(inputs: ConcentratedInputs) -> Outputs:
 def zcdp_pair_delta(inputs: ConcentratedInputs) -> Outputs:
     """Compute an upper bound on δ at ε of every ρ-zCDP mechanism, from a dominating pair.
 
-    It is a pair of distributions whose hockey-stick divergence bounds δ of every such mechanism at every ε.
+    It is a pair of distributions with a hockey-stick divergence that bounds δ of every such mechanism at every ε.
 
     Args:
         inputs: ρ and ε, in nats.

@@ -138,7 +138,7 @@ class BackwardRun:
     def windows(self, most_places: int) -> tuple[PlaceWindow, ...]:
         """Compute the parameter μ of Gaussian differential privacy of the model u = 1, 3, 7, … steps after a use.
 
-        The record is used v ≥ u steps before the release. A window is the step of the use with the next u steps, whose
+        The record is used v ≥ u steps before the release. A window is the step of the use with the next u steps. Their
         noise hides the use. Its variance is that of its later half, plus that of its earlier half after contraction by
         the later one, so each window is computed from windows of half its length. Let Λ be the absolute log of the
         product of the Lipschitz constants of the last v steps. The relative error of a variance is that of a difference

@@ -28,7 +28,7 @@ EXACT_PLACES = 4096
 class RecordPlaces:
     """Possible places of a record in a run of SGD, all with the same number of uses of the record.
 
-    A place is a choice of the steps that use the record and of the step whose model is released. Bounds depend on it
+    A place is a choice of the steps that use the record and of the step with the released model. Bounds depend on it
     only by v, the number of steps from the last use to the release. There are min(`cap`, `top` − v) places with the
     same v. This is 1 unless a random step is released and the order of the batches is secret.
 
@@ -76,7 +76,7 @@ class RecordPlaces:
     def nodes(self) -> FloatArray:
         """Numbers v of steps from the last use to the release at which bounds on δ are evaluated.
 
-        They are all v below `EXACT_PLACES`, then the first v of each block. A block is a range of consecutive v whose
+        They are all v below `EXACT_PLACES`, then the first v of each block. A block is a range of consecutive v. Its
         ends have a ratio of at most about `BLOCK_RATIO`. The bound at its first v is valid for the others, because
         bounds decrease in v.
         """
@@ -103,7 +103,7 @@ class RecordPlaces:
 class PossiblePlaces(NamedTuple):
     """All possible places of a record in a run of SGD.
 
-    A place is a choice of the steps that use the record and of the step whose model is released.
+    A place is a choice of the steps that use the record and of the step with the released model.
 
     Attributes:
         kinds: the places, one entry for each number of uses of the record.
@@ -117,7 +117,7 @@ class PossiblePlaces(NamedTuple):
 def places(run: ProjectedRun) -> PossiblePlaces:
     """Return the possible places of a record in a run of equal steps.
 
-    A place is a choice of the steps that use the record and of the step whose model is released. If the order of the
+    A place is a choice of the steps that use the record and of the step with the released model. If the order of the
     batches is known, only the worst record is considered.
 
     Args:

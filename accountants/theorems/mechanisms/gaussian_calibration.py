@@ -40,7 +40,7 @@ def dwork_roth_noise_std(*, epsilon: float, log_delta: float, sensitivity: float
 def bun_steinke_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
     """Compute the Gaussian noise σ = √(8 ln(1.25/δ)) Δ/ε that Bun and Steinke derive by zero-concentrated privacy.
 
-    It is (ε, δ)-private for ε ≤ 8 ln(1.25/δ). It is twice the noise of Dwork and Roth, whose range of ε is smaller.
+    It is (ε, δ)-private for ε ≤ 8 ln(1.25/δ). It is twice the noise of Dwork and Roth. Their range of ε is smaller.
 
     Args:
         epsilon: privacy parameter ε > 0 of the target.

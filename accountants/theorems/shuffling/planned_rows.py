@@ -1,7 +1,7 @@
 """Rows of a table, and the choice of the bound that is evaluated at each, by estimates for many rows at once.
 
-Every row is certified, whichever plan is used. A good plan has rows at the scale of the bound, few different bounds,
-because each has a fixed cost, and no large gap between rows.
+Every row is certified, with every plan. A good plan has rows at the scale of the bound, few different bounds, because
+each has a fixed cost, and no large gap between rows.
 
 A choice is a clone pair, and a charge for the distance of the reports from it. The δ of the pair does not depend on the
 noise, and the charge does. So a table is planned, and its clone pairs are evaluated, for a whole cell of noise

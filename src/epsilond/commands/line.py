@@ -36,7 +36,7 @@ FAMILIES = {
 
 
 class Commands(LazyGroup):
-    """Group of the commands of `FAMILIES`, whose modules are imported when they are called, and of `version`."""
+    """Group of the commands of `FAMILIES`, with modules that are imported when they are called, and of `version`."""
 
     def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002
         """Return the names of the commands, in the order in which the help shows them.

@@ -125,7 +125,7 @@ def _absence_powers(rate: float, ages: FloatArray) -> FloatArray:
 
 
 def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) -> FloatArray:
-    """Return the ages l that the risk bound by stability tries: numbers of last rounds whose noise counts as recent.
+    """Return the ages l that the risk bound by stability tries: numbers of last rounds with noise counted as recent.
 
     Beyond the largest candidate, (1 − p)^l/p² is below e^−60, or the factor κ of `log_kappa` exceeds e^60. If the
     losses are linear, the number T of rounds is a candidate too.
