@@ -1,7 +1,7 @@
 """The profile of a distribution of losses with finitely many atoms.
 
 With losses l₁ < … < l_n of masses p_i under the first distribution, the second gives q_i = p_i e^{−l_i}. Between two
-losses
+losses:
 
     δ(ε) = δ(l_i) + (1 − e^{ε − l_i}) e^{l_i} Σ_{j ≥ i} q_j,   l_{i−1} ≤ ε ≤ l_i,
 

@@ -1,7 +1,7 @@
 """The greatest symmetric profile below a sum of powers, for mechanisms with known Rényi divergences.
 
 Divergences of orders a in both directions give a bound f(γ) = Σ_a c_a γ^−(a−1) on E_γ. It exceeds one near γ = 0. With
-y = log γ
+y = log γ:
 
     f = Σ e^{l_a − (a−1) y},   Q = −f′ = Σ (a − 1) e^{l_a − a y},   P = f − γ f′ = Σ a e^{l_a − (a−1) y}.
 

@@ -154,7 +154,7 @@ class _BatchSearch:
     def _decide(self, low: int, high: int) -> bool | None:
         """Decide for a whole range of batch sizes m whether all of them or none meet the target.
 
-        For n clients and the T = ⌊n/m⌋ steps v of a pass, the bound on δ at m is
+        For n clients and the T = ⌊n/m⌋ steps v of a pass, the bound on δ at m is:
 
             (m/n) Σ_v g_v,
 

@@ -39,7 +39,7 @@ def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta:
     """Bound the probability that an attacker guesses many memberships right, under (ε, δ)-differential privacy.
 
     Each of m canaries (records of the audit) is in the data with probability ½, independently. An attacker guesses for
-    r of them whether they are. The probability of v or more right guesses is at most
+    r of them whether they are. The probability of v or more right guesses is at most:
 
         P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i,  with i from 1 to v,
 

@@ -99,7 +99,7 @@ def excess_risks(
 ) -> npt.NDArray[np.float64]:
     """Train personalised least-squares models in several runs, and measure their excess risks.
 
-    The excess risk is the mean over all users i of
+    The excess risk is the mean over all users i of:
 
         (w + θ_i − θ_i*)ᵀ C (w + θ_i − θ_i*),
 

@@ -181,7 +181,7 @@ def _constant_step_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tu
 def _last_model_bound(problem: SimulatedProblem, run: ProjectedSgdRun) -> PromisedBound:
     """Return the bound of Corollary 1 of Asoodeh et al. on the excess risk of the last model, with its error corrected.
 
-    It is
+    It is:
 
         2β(mD² + G² + dσ²)/(λ² m T),
 

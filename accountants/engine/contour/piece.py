@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Piece(NamedTuple):
     """The integrand f_z of M(z) = E[e^{zL}] for one step's loss L, on an interval of the Gaussian noise x of the step.
 
-    It is
+    It is:
 
         f_z(x) = φ(x) r(x)^{c₁} r(−x)^{c₂},   (c₁, c₂) = (1 + z, 0) to remove, (−z, 0) to add, (1 + z, −z) to replace,
 
@@ -178,7 +178,7 @@ class Piece(NamedTuple):
 
         The bounds on log |f_z(x + iy)|/f_l(x) hold for |y| ≤ height and x in [low, high]. f_z is the normal density
         times powers r(±x)^c of the likelihood ratio r (`factors`). With τ and σ of `clip_response` and the shift s, the
-        bound is the sum of
+        bound is the sum of:
 
             y²/2 from the normal density,
             frequency · s|y| τ from each power, and

@@ -1,6 +1,6 @@
 """Transform of a composed lattice distribution on one tilted line, and bounds on δ from it that include every error.
 
-For distributions on multiples of h, N frequencies t_k = 2πk/(Nh), z_k = λ + i t_k and M the composed transform,
+For distributions on multiples of h, N frequencies t_k = 2πk/(Nh), z_k = λ + i t_k and M the composed transform:
 
     (1/N) Σ_{k mod N} M(z_k) G(z_k) = Σ_m e^{λ m A} D(ε + mA),  A = Nh,  G(z) = Σ_{lattice s > ε} e^{−zs} (1 − e^{ε−s}),
 
@@ -274,7 +274,7 @@ class Chernoff:
     """Chernoff bounds on δ at several tilts, which bound the alias of a lattice sum at a tilt λ.
 
     A lattice sum with period A equals Σ_m e^{λmA} D(ε + mA) over all integers m, with the finite part D of δ. All terms
-    are non-negative, so the sum exceeds D(ε) by at most
+    are non-negative, so the sum exceeds D(ε) by at most:
 
         C(μ) e^{K(μ) − με} / (e^{(μ−λ)A} − 1) + C(ν) e^{K(ν) − νε} / (e^{(λ−ν)A} − 1),      ν < λ < μ.
 

@@ -4,7 +4,7 @@ Proof: docs/engine-certificate.md, A second moment.
 
 With R = dP/dQ of the product, R ≥ 0 and E_Q R = 1, δ(ε) = E_Q[(R − α)₊], α = e^ε. Let A be the event that no step's
 loss exceeds c, η ≥ P(not A), and X = R on A, 0 elsewhere. Then δ(ε) ≤ η + E_Q[(X − α)₊], E_Q X ≥ 1 − η, and
-(x)₊ = (|x| + x)/2 with Cauchy and Schwarz give, where k = α − 1, 1 + v ≥ E_Q X² and v + 2η < 1,
+(x)₊ = (|x| + x)/2 with Cauchy and Schwarz give, where k = α − 1, 1 + v ≥ E_Q X² and v + 2η < 1:
 
     δ(ε) ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))).
 

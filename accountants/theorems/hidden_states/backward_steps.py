@@ -117,7 +117,7 @@ class BackwardRun:
         """Parameter μ of Gaussian differential privacy of the released model, for a record used v steps earlier.
 
         Let ν_k be the noise of step k, and C_k the product of the Lipschitz constants of all later steps. If the record
-        is used in step j, which shifts the model by at most s,
+        is used in step j, which shifts the model by at most s:
 
             μ = s C_j/√(Σ_k (C_k ν_k)²),
 

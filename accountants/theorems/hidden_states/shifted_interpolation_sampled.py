@@ -92,7 +92,7 @@ def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
     """Estimate the μ² that one step adds if replace-one batches are drawn without replacement.
 
     μ is the parameter of Gaussian differential privacy, and μ² adds up over steps. By the central limit theorem, it is
-    about
+    about:
 
         2q² (e^{s²} Φ(3s/2) + 3Φ(−s/2) − 2)
 
@@ -115,7 +115,7 @@ def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
 def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
     """Return μ² of hiding the distance between two runs before their last v steps in the noise of these, rounded up.
 
-    It is
+    It is:
 
         μ² = (c^v z)²/(ν² Σ_{k<v} c^{2k}),
 

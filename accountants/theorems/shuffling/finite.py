@@ -325,7 +325,7 @@ class CountProfile(Profile):
         """Enclose log δ(ε) of a count of reports on two data sets, at each ε.
 
         With α = e^ε, the count κ of `_find_event`, and the mass function b of the number B of other clients that send
-        the report,
+        the report:
 
             δ = b(κ − 1) (gain − loss),   gain = high − α low,   loss = (α − 1) P(B ≥ κ)/b(κ − 1).
 

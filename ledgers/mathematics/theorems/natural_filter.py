@@ -178,7 +178,7 @@ def delta_with_two_options(epsilon: float, delta: float, mu: float) -> float:
 
     The second mechanism is another Gaussian or a randomized response. Each is scaled so that its composition with the
     first Gaussian has exactly the target's δ. With their profiles δ_G and δ_R and the privacy loss L of the first
-    output, the result is
+    output, the result is:
 
         E[max(δ_G(ε − L), δ_R(ε − L))] = δ + E[max(δ_R(ε − L) − δ_G(ε − L), 0)].
 

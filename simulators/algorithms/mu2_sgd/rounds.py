@@ -189,7 +189,7 @@ def _run_gap_round(
 ) -> Floats:
     """Run a round of Alternative 1 of Reshef and Levy, and update the state.
 
-    In round t a client reports
+    In round t a client reports:
 
         s = t∇f(x_t) − τ∇f(x_τ),
 

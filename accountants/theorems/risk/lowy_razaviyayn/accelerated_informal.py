@@ -123,7 +123,7 @@ def _informal_sampling_rounds(run: ReusedRun) -> float:
 def _informal_excess_risk(run: ReusedRun) -> float:
     """Return the order of the excess risk in the main text of Lowy and Razaviyayn, without constants.
 
-    It is
+    It is:
 
         LD √(c/M)/(εn) for strong convexity μ = 0,  and  L²c/(μ(εn)²M) for μ > 0,
 

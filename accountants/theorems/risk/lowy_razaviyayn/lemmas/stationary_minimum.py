@@ -130,7 +130,7 @@ class DescentStep(MinimiserRound):
 def one_step(inputs: DescentStep) -> Outputs:
     """Bound the mean squared distance of noisy SGD from the minimiser after one step (equation (16) of the paper).
 
-    The bound is
+    The bound is:
 
         (1 − μη)E|w_r − w*|² − 2η(1 − 2βη)E[F̂(w_r) − F̂*] + η²(2 · variance by sampling + variance of the noise),
 
