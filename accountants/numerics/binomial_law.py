@@ -4,12 +4,12 @@ The mass is Loader's saddle-point form, b(k) = √(n/(2πk(n − k))) e^{s(n) �
 Stirling's formula and D = n KL(k/n‖p) summed from positive terms. Above the mean, with β = n − k, o = p/(1 − p) and
 d = (k − np)/(1 − p):
 
-    P(K ≥ k)/b(k) = k ∫₀^∞ e^{−g(v)} dv,   g(v) = d v + β (o v − log(1 + o(1 − e^{−v}))),
+    P(K ≥ k)/b(k) = k ∫₀^∞ e^{−g(v)} dv,   g(v) = d v + β (o v − log(1 + o(1 − e^{−v}))).
 
-where g is convex and g″ decreases. On [0, V] with g(V) = 48 it is a Gauss–Legendre sum: F = e^{−g} is entire (β is a
-whole number), and |F(x + iy)| ≤ e^{−g(x) + g″(x)y²/2} on its Bernstein ellipses, which bounds the sum's relative error
-below 1e-14 for the numbers of nodes used here. In w = 1 − e^{−v} the integrand is a polynomial of degree n − 1. For
-n ≤ 47 one sum of 24 nodes is therefore exact. The part beyond V is less than e^{−48} of the whole, by convexity.
+Here g is convex and g″ decreases. On [0, V] with g(V) = 48 it is a Gauss–Legendre sum: F = e^{−g} is entire (β is a
+whole number), and |F(x + iy)| ≤ e^{−g(x) + g″(x)y²/2} on its Bernstein ellipses. This bounds the sum's relative error
+below 1e-14 for the numbers of nodes used here. In w = 1 − e^{−v} the integrand is a polynomial of degree n − 1. For n ≤
+47 one sum of 24 nodes is therefore exact. The part beyond V is less than e^{−48} of the whole, by convexity.
 """
 
 from __future__ import annotations
@@ -312,9 +312,9 @@ class Binomial:
 
         Above the mean it is log P(K = k) plus the log of `tail_ratio`. At or below the mean it is
 
-            log(1 − P(n − K ≥ n − k + 1)),
+            log(1 − P(n − K ≥ n − k + 1)).
 
-        where the number n − K of failures is binomial with p and q exchanged.
+        Here the number n − K of failures is binomial with p and q exchanged.
 
         Args:
             k: whole numbers of successes.

@@ -95,9 +95,9 @@ class AtomicProfile(Profile):
 
         Beyond the last loss, δ is the probability of the infinite loss. From there down,
 
-            δ(l_i) = δ(l_{i+1}) + (e^{l_{i+1}} − e^{l_i}) Σ_{j > i} q_j,
+            δ(l_i) = δ(l_{i+1}) + (e^{l_{i+1}} − e^{l_i}) Σ_{j > i} q_j.
 
-        where q_j is the probability of l_j under Q.
+        Here q_j is the probability of l_j under Q.
         """
         _, log_q = self._tails
         losses = self._loss_array

@@ -60,7 +60,7 @@ class Ledger:
     ) -> ReadableAnswer:
         """Return the charge that `reserve` would make with these arguments, and whether it fits; change nothing.
 
-        The runs are those of an item of the ledger's plan, or of a mechanism in a slot, that is, a part of the budget
+        The runs are those of an item of the ledger's plan, or of a mechanism in a slot. A slot is a part of the budget
         for runs that are not planned.
 
         Args:

@@ -101,9 +101,9 @@ def excess_risks(
 
     The excess risk is the mean over all users i of:
 
-        (w + θ_i − θ_i*)ᵀ C (w + θ_i − θ_i*),
+        (w + θ_i − θ_i*)ᵀ C (w + θ_i − θ_i*).
 
-    where w is the shared model, θ_i the personal model of the user, θ_i* the user's optimum, and C the covariance of
+    Here w is the shared model, θ_i the personal model of the user, θ_i* the user's optimum, and C the covariance of
     the features. All runs see the same records, and the same noise up to its standard deviation.
 
     Args:

@@ -183,9 +183,9 @@ def _last_model_bound(problem: SimulatedProblem, run: ProjectedSgdRun) -> Promis
 
     It is:
 
-        2β(mD² + G² + dσ²)/(λ² m T),
+        2β(mD² + G² + dσ²)/(λ² m T).
 
-    where T is the number of steps on batches of m records, β the smoothness, λ the strong convexity, D the Lipschitz
+    Here T is the number of steps on batches of m records, β the smoothness, λ the strong convexity, D the Lipschitz
     constant, and G the standard deviation of gradients. σ is the largest standard deviation of the noise in a step, on
     each of d coordinates.
 

@@ -110,7 +110,8 @@ class ChernoffBounds(NamedTuple):
         """Estimate the shortest period of the trapezoidal rule for δ(ε) at which its aliasing error is small enough.
 
         A rule with spacing Δt has the period A = 2π/Δt in ε, which causes the error. By the Chernoff bounds e^{b(μ) −
-        με} on δ(ε), the error is about e^{b(μ) − με − |μ−l|A} on either side of l, for the best tilt μ on that side.
+        με} on δ(ε), the error is about e^{b(μ) − με − |μ−l|A} on either side of l. Here μ is the best tilt on that
+        side.
 
         Args:
             tilt: real part l of the line of integration.

@@ -353,8 +353,8 @@ def _truncate(
 ) -> tuple[float, float]:
     """Choose the last frequency t_n of the integral for δ(ε), and bound the part of the integral beyond it.
 
-    The part is at most B(t_n) (1/π) ∫_{t_n}^∞ dt/(l² + t²) = B(t_n) arctan(l/t_n)/(πl), where B(t) is the product of
-    the parts' bounds on |φ(t′)|^T for t′ ≥ t. The first frequency is chosen at which this is below e^−28 of δ, or the
+    The part is at most B(t_n) (1/π) ∫_{t_n}^∞ dt/(l² + t²) = B(t_n) arctan(l/t_n)/(πl). Here B(t) is the product of the
+    parts' bounds on |φ(t′)|^T for t′ ≥ t. The first frequency is chosen at which this is below e^−28 of δ, or the
     largest frequency if there is none.
 
     Args:

@@ -169,7 +169,7 @@ class _CellTails(NamedTuple):
         right: tails of the positive losses.
         left: tails of the negative losses.
         enough: log moment log Σ m e^{λL} of the losses L with masses m, times the sign of λ, at which a dominated
-            distribution is good enough, so that no better one is searched for.
+            distribution is good enough. No better one is then searched for.
     """
 
     first: Profile

@@ -2,9 +2,9 @@
 
 For distributions on multiples of h, N frequencies t_k = 2πk/(Nh), z_k = λ + i t_k and M the composed transform:
 
-    (1/N) Σ_{k mod N} M(z_k) G(z_k) = Σ_m e^{λ m A} D(ε + mA),  A = Nh,  G(z) = Σ_{lattice s > ε} e^{−zs} (1 − e^{ε−s}),
+    (1/N) Σ_{k mod N} M(z_k) G(z_k) = Σ_m e^{λ m A} D(ε + mA),  A = Nh,  G(z) = Σ_{lattice s > ε} e^{−zs} (1 − e^{ε−s}).
 
-where D is the finite part of δ (docs/engine-certificate.md B3; the node k = N/2 of an even N counts once). All terms on
+Here D is the finite part of δ (docs/engine-certificate.md B3; the node k = N/2 of an even N counts once). All terms on
 the right are ≥ 0. Those with m ≠ 0 are the alias, by which the sum exceeds D(ε), and which `Chernoff` bounds. G
 continues to −1 < λ < 0, where the same sum is −E[min(1, e^{ε−S})] plus an alias of the same sign.
 """
@@ -323,8 +323,8 @@ class Chernoff:
     def log_alias(self, epsilon: float, period: float, log_unit: float) -> float:
         """Bound the aliasing error of the lattice sum for δ at ε from above, as a logarithm.
 
-        It is the sum of a bound for each side of λ, the least of C(μ) e^{K(μ) − με} / (e^{|μ−λ|A} − 1) over the stored
-        tilts μ on that side.
+        It is the sum of a bound for each side of λ. That bound is the least of C(μ) e^{K(μ) − με} / (e^{|μ−λ|A} − 1)
+        over the stored tilts μ on that side.
 
         Args:
             epsilon: ε, in nats.

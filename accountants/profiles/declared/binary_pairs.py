@@ -55,7 +55,7 @@ def binary_log_bound(
     """Compute the log of an upper bound on δ, the hockey-stick divergence E_γ(P‖Q), from a Rényi divergence.
 
     Let the Rényi divergence of order a be at most D, and b = a − 1. For two likelihood ratios t₁ and t₂ = t₁ e^v, let
-    B(t) = t^a − t₁^a − a t₁^b (t − t₁), the excess of t^a over its tangent at t₁. With g(y) = log((1 − e^−y)/y),
+    B(t) = t^a − t₁^a − a t₁^b (t − t₁). It is the excess of t^a over its tangent at t₁. With g(y) = log((1 − e^−y)/y),
 
         E_γ(P‖Q) ≤ (e^{bD} − 1 + B(1))/(a (t₂^b − t₁^b))    if    log t₂ ≤ log γ + g(bv) − g(av).
 

@@ -164,7 +164,7 @@ def attained_pair(trials: int, other_trials: int, theta: float, raised: int) -> 
 def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losses:
     """Return the privacy losses of a sum of binary trials when m of its trials change their success probability.
 
-    Let F_j(s) be the probability of the sum s of M + m trials, if j of them have the success probability 1/2 + θ and
+    Let F_j(s) be the probability of the sum s of M + m trials. Here j of them have the success probability 1/2 + θ and
     the others 1/2 − θ. The privacy loss at s, which increases with s, is
 
         log F_{h+m}(s) − log F_h(s).

@@ -140,7 +140,7 @@ class BackwardRun:
 
         The record is used v ≥ u steps before the release. A window is the step of the use with the next u steps. Their
         noise hides the use. Its variance is that of its later half, plus that of its earlier half after contraction by
-        the later one, so each window is computed from windows of half its length. Let Λ be the absolute log of the
+        the later one. So each window is computed from windows of half its length. Let Λ be the absolute log of the
         product of the Lipschitz constants of the last v steps. The relative error of a variance is that of a difference
         of two running sums, plus 26 (3 + Λ) units of roundoff.
 
@@ -171,8 +171,8 @@ class BackwardRun:
 def _double_window(variance: FloatArray, log_influence: FloatArray, length: int) -> FloatArray:
     """Return the noise variance of windows of 2l steps from that of windows of l steps.
 
-    A window, a range of consecutive steps, that ends e steps before the release has a later half that ends there too,
-    and an earlier half that ends e + l steps before the release. The later half contracts the noise of the earlier one.
+    A window is a range of consecutive steps. If it ends e steps before the release, its later half ends there too, and
+    its earlier half ends e + l steps before the release. The later half contracts the noise of the earlier one.
 
     Args:
         variance: noise variance of a window of l steps, for each e.

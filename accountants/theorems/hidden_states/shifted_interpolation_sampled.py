@@ -1,7 +1,7 @@
 """Shifted interpolation with a fresh batch in every step: the last v steps composed, the earlier distance shifted.
 
-The setting is that of `shifted_interpolation`, but step k uses φ_B or φ'_B for a uniform batch B of m of n records,
-with the same distribution on both data sets. |φ_B − φ'_B| ≤ s if B contains the record, and 0 otherwise. Let the
+The setting is that of `shifted_interpolation`, but step k uses φ_B or φ'_B for a uniform batch B of m of n records. B
+has the same distribution on both data sets. |φ_B − φ'_B| ≤ s if B contains the record, and 0 otherwise. Let the
 distance of the two runs at step t − v be at most z. This holds for the domain's diameter, or for s(1 − c^{t−v})/(1 − c)
 with the same batches and noise in both runs.
 

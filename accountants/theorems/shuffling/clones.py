@@ -95,7 +95,7 @@ def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: 
 
     where D = ((1 + u) log(1 + u) + (1 − u) log(1 − u))/2 and u = tanh(ε/2)/tanh(ε₀/2). A clone has one of two types,
     with equal probability. The number e^{−cD} estimates the probability that a fraction (1 + u)/2 of c clones is of the
-    first type, and e^{−z²/2} is its mean over the number of clones.
+    first type. Its mean over the number of clones is e^{−z²/2}.
 
     Args:
         epsilon: ε, in nats.

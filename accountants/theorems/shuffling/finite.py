@@ -306,7 +306,7 @@ class CountProfile(Profile):
         """Compute the log probabilities of a privacy loss above ε, on the first data set and on the second.
 
         The loss of a count is the log ratio of its probabilities on both data sets. It exceeds ε if the count is at
-        least κ (`_find_event`). With the number B of other clients that send the report and its mass function b, the
+        least κ (`_find_event`). Let B be the number of other clients that send the report, and b its mass function. The
         probabilities are P(B ≥ κ) + high b(κ − 1), and the same with `low`.
 
         Args:

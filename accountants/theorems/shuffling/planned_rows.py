@@ -182,8 +182,8 @@ class Table:
     def rows(self, costs: Costs) -> Rows:
         """Return the least certified upper bound on log δ at each ε.
 
-        The bound of a clone pair is its δ(ε) plus the charge (1 + e^ε) t, where t is the total variation distance of
-        the real reports from the pair. The bound without shuffling is used where it is smaller.
+        The bound of a clone pair is its δ(ε) plus the charge (1 + e^ε) t. Here t is the total variation distance of the
+        real reports from the pair. The bound without shuffling is used where it is smaller.
 
         Args:
             costs: distance t of each clone pair at the noise of the reports, and the bound without shuffling.

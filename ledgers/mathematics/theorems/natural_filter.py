@@ -94,9 +94,9 @@ def delta_with_leaky_responses(epsilon: float, delta: float, mu: float) -> float
     of a few lines c − d a, and so is max_m δ_m(ε − L). Let two successive lines of the maximum cross at a = e^{ε−b},
     and let their heights c differ by Δc. Then
 
-        E[max_m δ_m(ε − L)] = Σ Δc E[max(1 − e^{b−L}, 0)],
+        E[max_m δ_m(ε − L)] = Σ Δc E[max(1 − e^{b−L}, 0)].
 
-    where the sum is over the crossings, and each expectation is the Gaussian's δ at b.
+    Here the sum is over the crossings, and each expectation is the Gaussian's δ at b.
 
     Args:
         epsilon: ε of the target, in nats.

@@ -132,9 +132,9 @@ def one_step(inputs: DescentStep) -> Outputs:
 
     The bound is:
 
-        (1 − μη)E|w_r − w*|² − 2η(1 − 2βη)E[F̂(w_r) − F̂*] + η²(2 · variance by sampling + variance of the noise),
+        (1 − μη)E|w_r − w*|² − 2η(1 − 2βη)E[F̂(w_r) − F̂*] + η²(2 · variance by sampling + variance of the noise).
 
-    where η is the step size, μ the strong convexity and β the smoothness of the empirical loss F̂. The iterate w_r has
+    Here η is the step size, μ the strong convexity and β the smoothness of the empirical loss F̂. The iterate w_r has
     the excess risk E[F̂(w_r) − F̂*].
 
     Args:
