@@ -163,7 +163,7 @@ class NotInPlan(NoCertificate):
 
 
 class NotSealed(NoCertificate):
-    """Error of a request to a ledger whose block of records has no fixed members yet, so that no run may read it."""
+    """Error of a request to a ledger with a block of records without fixed members yet, so that no run may read it."""
 
     slug = "not-sealed"
 

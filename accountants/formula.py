@@ -7,7 +7,7 @@ has a request of the fields delta, log10_delta, epsilon and group_size, and `The
 evaluated at such a request. A parameter annotated by a request class (`loss: LossFields`) represents the fields of that
 class and receives the record itself. A parameter annotated `ReadFrom(DeltaFields)` also represents them and receives
 the property of its name. `reading` is not a field, nor are the `outputs` that the test of a condition may take. A
-formula with one positional parameter takes the whole request, whose class is written out. The name of the made class,
+formula with one positional parameter takes the whole request. Its class is written out. The name of the made class,
 `GroupPrivacyInputs`, is derived from the formula's.
 """
 
@@ -36,7 +36,7 @@ APART = ("reading", "outputs")
 
 @dataclass(frozen=True)
 class ReadFrom:
-    """Annotation of a formula's parameter whose value is a property of the request, not a field.
+    """Annotation of a formula's parameter with a property of the request, not a field, as its value.
 
     Attributes:
         group: request class with this property, which has the parameter's name, and with the fields that it depends on.
@@ -158,7 +158,7 @@ def request_of(function: Callable[..., object]) -> type:
         A frozen dataclass that checks its fields, named after the formula.
 
     Raises:
-        TypeError: the formula has a positional parameter for a whole request, whose class is written by hand.
+        TypeError: the formula has a positional parameter for a whole request, with a class that is written by hand.
     """
     annotations = _parameters(function)
     if annotations is None:
@@ -211,7 +211,7 @@ def _reduce(record: FormulaRequest, function: Callable[..., object]) -> tuple[ob
 
     Args:
         record: the request.
-        function: the formula from whose signature the class was made.
+        function: the formula from the signature of which the class was made.
 
     Returns:
         The function that rebuilds the request, and its arguments.
@@ -228,7 +228,7 @@ def _rebuild(function: Callable[..., object], values: dict[str, object]) -> Form
 def evaluate_formula(function: Callable[..., T], inputs: object, **further: object) -> T:
     """Evaluate a formula, or the test of a condition, with the values of a request's fields.
 
-    A parameter whose annotation is a request class gets the whole request.
+    A parameter with a request class as its annotation gets the whole request.
 
     Args:
         function: takes the request's fields by name, or the whole request as its positional argument.

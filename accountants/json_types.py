@@ -1,4 +1,4 @@
-"""Types of values whose members are known to a schema or to the class that reads them, but not to the type checker."""
+"""Types of values with members known to a schema or to the class that reads them, but not to the type checker."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Tagged:
 
         Args:
             source: the union of classes.
-            handler: pydantic's handler, whose method `generate_schema` gives the schema of a class.
+            handler: pydantic's handler. Its method `generate_schema` gives the schema of a class.
 
         Returns:
             A "tagged-union" schema, which maps each tag to the schema of its class.

@@ -1,9 +1,9 @@
 """The meaning of (ε, δ) for an attacker who distinguishes two neighbours: advantage, and true positive rates.
 
 True positive rates are given at small false positive rates. The rates of one direction of a pair are those of
-`TradeOff`, whose docstring proves both bounds. An attacker may distinguish P from Q better than Q from P, so both
-directions count. The upper bounds use the dominating pair, and the lower bounds every pair that neighbours attain.
-For N(μ, 1) against N(0, 1) the best test is a threshold. Its rate at the false positive rate α is Φ(Φ⁻¹(α) + μ) in both
+`TradeOff`. Its docstring proves both bounds. An attacker may distinguish P from Q better than Q from P, so both
+directions count. The upper bounds use the dominating pair, and the lower bounds every pair that neighbours attain. For
+N(μ, 1) against N(0, 1) the best test is a threshold. Its rate at the false positive rate α is Φ(Φ⁻¹(α) + μ) in both
 directions.
 """
 

@@ -218,7 +218,7 @@ class Step:
     Attributes:
         theorem: id of the theorem.
         inputs: numbers and words to which the theorem is applied, by name.
-        premises: earlier steps whose conclusions the theorem uses.
+        premises: earlier steps with conclusions that the theorem uses.
     """
 
     theorem: str

@@ -159,7 +159,7 @@ def least_noise_multiplier(run: Run, sampling: Sampling, guess: float) -> float:
         guess: initial estimate of the noise multiplier.
 
     Returns:
-        The noise multiplier, or the lower end of the search if the subsampling alone suffices.
+        The noise multiplier, or the lower end of the search if the subsampling suffices without noise.
     """
 
     @functools.cache

@@ -278,7 +278,7 @@ class Calibration(ShownInNotebooks, PartlyServed, Generic[Parameters]):
 
 
 def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
-    """Return proofs as one list of steps, in which each step follows the steps whose results it uses.
+    """Return proofs as one list of steps, in which each step follows the steps that give the results it uses.
 
     A proof is a tree: its last step, with the steps before it ("premises"). Equal steps are listed once.
 
@@ -299,10 +299,10 @@ def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
 
 
 class _ListedSteps:
-    """A list of the steps of proofs, in which each step follows the steps whose results it uses.
+    """A list of the steps of proofs, in which each step follows the steps that give the results it uses.
 
-    A step is one use of a theorem, with its inputs. The steps whose results it uses are its premises. The list has
-    their indices in place of the steps themselves. Equal steps are listed once.
+    A step is one use of a theorem, with its inputs. The steps that give the results it uses are its premises. The list
+    has their indices in place of the steps themselves. Equal steps are listed once.
 
     Attributes:
         steps: the steps so far, in the order of the list.

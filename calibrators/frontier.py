@@ -1,7 +1,7 @@
 """Choice of the run to answer with if rounds or batch size are open, and the trade-off that it is chosen from.
 
 The bound on the excess risk keeps falling slightly as a run grows, so its minimum is not a sensible answer. The answer
-is the smallest run, by rounds and then by batch size, whose bound is within a given factor of the best bound.
+is the smallest run, by rounds and then by batch size, with a bound within a given factor of the best bound.
 
 Certifying a run is expensive, so runs are compared at an estimated noise. The estimate is corrected by the certified
 noise of similar runs. The best run and the answer are certified, and so is every smaller run close to the limit. A
@@ -53,7 +53,7 @@ class Choice(Generic[Chosen_co]):
 
 
 def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffic: Traffic) -> Choice[Run]:
-    """Choose the smallest run whose certified bound on the excess risk is at most (1 + within) times the best one.
+    """Choose the smallest run with a certified bound on the excess risk of at most (1 + within) times the best one.
 
     Args:
         runs: the runs to choose from, by increasing rounds and then by increasing batch size.
@@ -179,7 +179,7 @@ class _Survey:
         return run
 
     def _next_smallest(self, within: float) -> Run | None:
-        """Return the smallest run whose risk bound may be within the limit, as the next run to certify.
+        """Return the smallest run with a risk bound that may be within the limit, as the next run to certify.
 
         Args:
             within: relative tolerance. The limit is (1 + within) times the best certified bound.

@@ -1,7 +1,7 @@
 """Search for the least parameter at which a decreasing function is at most 0.
 
-The parameter is the logarithm of a noise multiplier, or another number whose increase lowers δ. The function is the
-shortfall: by how much a guarantee misses its target. It is positive if the target is missed.
+The parameter is the logarithm of a noise multiplier, or another number that lowers δ when it increases. The function is
+the shortfall: by how much a guarantee misses its target. It is positive if the target is missed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Search for the smallest noise whose certified upper bound on δ meets a target."""
+"""Search for the smallest noise with a certified upper bound on δ that meets a target."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ LONGEST_TEXT = 2000
 
 @request
 class LowerAsked:
-    """An item of the plan whose number of runs is lowered."""
+    """An item of the plan with a number of runs that is lowered."""
 
     name: Annotated[str, NAME]
     planned: Annotated[

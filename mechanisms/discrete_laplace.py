@@ -35,7 +35,7 @@ class NoiseTables:
     Attributes:
         width: number t of integers in a block.
         blocks: number B of blocks.
-        signed_block: sampler of the block number b with its sign, from −B to B; 0 stands for the integer 0.
+        signed_block: sampler of the block number b with its sign, from −B to B; 0 is for the integer 0.
         within: sampler of a in a block before the last; None if t = 1.
         within_last: sampler of a in the last block; None if t = 1.
     """

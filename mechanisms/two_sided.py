@@ -1,7 +1,7 @@
 """Discrete Laplace and discrete Gaussian noise on all integers, for whole arrays, with exactly their distributions.
 
 Source: Canonne, Kamath and Steinke 2020, Algorithms 1 to 3. Candidates are drawn for all entries at once, and again for
-the entries whose candidate was rejected. Parameters are read as the exact fractions that the doubles are.
+the entries with a rejected candidate. Parameters are read as the exact fractions that the doubles are.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Join:
         algorithm: name of the algorithm.
         noise: names of the fields of a run that state its noise. They are None if the noise is to be calibrated.
         calibrate: function of a problem, a run without noise, and a target (ε, δ). It returns the run with the least
-            certified noise, and the answer of the calibrator, whose errors it raises.
+            certified noise, and the answer of the calibrator. It raises the calibrator's errors.
         allowance: expected time of `calibrate`, for the plan of a simulation.
         account: function of a problem, a run with noise, and the natural logarithm of δ. It returns certified bounds on
             ε of the run at δ, in nats. None if only calibrated noise is certified.

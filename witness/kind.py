@@ -66,8 +66,8 @@ class SimulationKind(Generic[RequestT, ResolvedT, BlockT]):
             plain data that can be pickled.
         assemble: function from the request, its prepared form and all blocks in order to the answer: a frozen dataclass
             that `as_json` renders.
-        check_data: function that raises `InvalidInput`, before any work, for a request whose data sets have no folder
-            on this machine; None if no request reads files.
+        check_data: function that raises `InvalidInput`, before any work, for a request with data sets that have no
+            folder on this machine; None if no request reads files.
         answer: dataclass of the answer; None if it is not declared.
         size: field of the request, a count, to which the work is proportional. An error about a request that is too
             large states the largest value that fits. None if there is no such field.

@@ -57,7 +57,7 @@ class _ThreadLimit:
 
         Args:
             is_set: event that is set once the limit is in force.
-            end: event whose setting ends the limit.
+            end: event that ends the limit when it is set.
         """
         with threadpool_limits(1):
             is_set.set()

@@ -29,7 +29,7 @@ _LEAST_END = 1e-6
 class FarLosses(NamedTuple):
     """Bounds on the privacy losses of a pair beyond the ε at which the integral for its Rényi divergence ends.
 
-    The integral of a pair of distributions at order a is a (a − 1) ∫ e^{(a − 1) ε} E(ε) dε, where E(ε) is the
+    The integral of a pair of distributions at order a is a (a − 1) ∫ e^{(a − 1) ε} E(ε) dε. Here E(ε) is the
     hockey-stick divergence of the pair at e^ε.
 
     Attributes:

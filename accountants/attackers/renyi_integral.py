@@ -89,7 +89,7 @@ class _Weights(NamedTuple):
 def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, order: float) -> Interval:
     """Return bounds on the Rényi divergence D_a(P‖Q) of one step from the privacy profiles of both directions.
 
-    With the hockey-stick divergences E(ε) of (P, Q) and E'(ε) of (Q, P) at e^ε,
+    With the hockey-stick divergences E(ε) of (P, Q) and E'(ε) of (Q, P) at e^ε:
 
         D_a(P‖Q) = log(1 + I)/(a − 1),
         I = a (a − 1) (∫₀^∞ e^{(a − 1) ε} E(ε) dε + ∫₀^∞ e^{−a ε} E'(ε) dε).
@@ -97,7 +97,7 @@ def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, ord
     Args:
         forward: the privacy profile E of (P, Q).
         backward: the privacy profile E' of (Q, P).
-        far: the ε at which the integrals end, and bounds on what larger losses contribute.
+        far: the ε at which the integrals end, and bounds on the contribution of larger losses.
         order: order a > 1.
 
     Returns:

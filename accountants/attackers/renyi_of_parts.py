@@ -268,7 +268,7 @@ def _bound_by_dominating_pairs(part: Pair, order: float) -> float:
 def _replaced_by_removed(law: NormalLaw, order: float) -> float:
     """Return an upper bound on the Rényi divergence of a Poisson-subsampled Gaussian under replace-one.
 
-    With the inclusion probability q and the shift s, the two distributions are
+    With the inclusion probability q and the shift s, the two distributions are:
 
         (1 − q) N(0, 1) + q N(s, 1)  and  (1 − q) N(0, 1) + q N(−s, 1).
 

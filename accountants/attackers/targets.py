@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def meets(curve: Curve, target: Target) -> bool:
-    """Return whether a privacy curve certainly meets a target, by an upper bound on what the target limits.
+    """Return whether a privacy curve certainly meets a target, by an upper bound on the figure that the target limits.
 
     Args:
         curve: the privacy curve of a mechanism.
@@ -41,7 +41,7 @@ def meets(curve: Curve, target: Target) -> bool:
 
 
 def provably_misses(curve: Curve, target: Target) -> bool:
-    """Return whether the dominating pair of a curve certainly misses a target, by a lower bound on what it limits.
+    """Return whether the dominating pair of a curve certainly misses a target, by a lower bound on the limited figure.
 
     The mechanism itself may still meet the target, if the pair is larger than all pairs that the mechanism attains.
 

@@ -239,7 +239,7 @@ class _MixedLaw:
         return self.largest == 0.0
 
     def shorten(self, log_mass: float) -> tuple[Self, float]:
-        """Return the mixture without rare large sensitivities, whose probabilities the most probable one gets.
+        """Return the mixture without rare large sensitivities. The most probable one gets their probabilities.
 
         A shorter mixture takes less time to compose.
 

@@ -39,8 +39,8 @@ class LeastProfile(Profile):
     """The least of several privacy profiles, each of which bounds δ of the same direction of the same mechanism.
 
     The least profile bounds δ at every ε, but it need not be convex in e^ε. Its tails are those of one profile, the one
-    whose tails give the least δ at ε = 0. Products with it are products with that profile. A composition is formed of
-    each profile separately (`Pair.alternatives`).
+    with the tails that give the least δ at ε = 0. Products with it are products with that profile. A composition is
+    formed of each profile separately (`Pair.alternatives`).
 
     Attributes:
         profiles: the profiles, at least one.
@@ -52,7 +52,7 @@ class LeastProfile(Profile):
 
     @cached_property
     def _source_of_tails(self) -> Profile:
-        """The profile that gives the tails: the one whose tails give the least δ at ε = 0."""
+        """The profile that gives the tails: the one with the tails that give the least δ at ε = 0."""
         return min(self.profiles, key=lambda profile: profile.delta_at_zero_by_tails())
 
     @property

@@ -41,7 +41,7 @@ _UNKNOWNS: tuple[Unknown, ...] = ("shift", "count", "rate")
 
 
 class NoLineDecays(ArithmeticError):
-    """Error for a composition whose δ cannot be bounded by numerical inversion of the transform of its total loss.
+    """Error for a composition if δ cannot be bounded by numerical inversion of the transform of its total loss.
 
     On every line of integration the transform decays so slowly that too many frequencies would be needed. So the
     slower integral in Python (module `contour`) fails, too.

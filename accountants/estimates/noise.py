@@ -2,9 +2,10 @@
 
 By the central limit theorem, R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private with
 
-    μ = q √(R (e^{(d/z)²} − 1)),
+    μ = q √(R (e^{(d/z)²} − 1)).
 
-where d is the sensitivity in clipping norms. A target is met by the noise whose μ has the target's δ at the target's ε.
+Here d is the sensitivity in clipping norms. A target is met by the noise with a μ that has the target's δ at the
+target's ε.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Start values of a search from recent calibrations: noises of the same release under other targets.
 
-Log noise is a smooth function of the log μ of the target. Only searches whose answer does not depend on the start may
-use a trail.
+Log noise is a smooth function of the log μ of the target. Only searches with an answer that does not depend on the
+start may use a trail.
 """
 
 from __future__ import annotations

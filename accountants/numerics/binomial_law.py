@@ -2,14 +2,14 @@
 
 The mass is Loader's saddle-point form, b(k) = √(n/(2πk(n − k))) e^{s(n) − s(k) − s(n − k) − D}, with s the error of
 Stirling's formula and D = n KL(k/n‖p) summed from positive terms. Above the mean, with β = n − k, o = p/(1 − p) and
-d = (k − np)/(1 − p),
+d = (k − np)/(1 − p):
 
-    P(K ≥ k)/b(k) = k ∫₀^∞ e^{−g(v)} dv,   g(v) = d v + β (o v − log(1 + o(1 − e^{−v}))),
+    P(K ≥ k)/b(k) = k ∫₀^∞ e^{−g(v)} dv,   g(v) = d v + β (o v − log(1 + o(1 − e^{−v}))).
 
-where g is convex and g″ decreases. On [0, V] with g(V) = 48 it is a Gauss–Legendre sum: F = e^{−g} is entire (β is a
-whole number), and |F(x + iy)| ≤ e^{−g(x) + g″(x)y²/2} on its Bernstein ellipses, which bounds the sum's relative error
-below 1e-14 for the numbers of nodes used here. In w = 1 − e^{−v} the integrand is a polynomial of degree n − 1. For
-n ≤ 47 one sum of 24 nodes is therefore exact. The part beyond V is less than e^{−48} of the whole, by convexity.
+Here g is convex and g″ decreases. On [0, V] with g(V) = 48 it is a Gauss–Legendre sum: F = e^{−g} is entire (β is a
+whole number), and |F(x + iy)| ≤ e^{−g(x) + g″(x)y²/2} on its Bernstein ellipses. This bounds the sum's relative error
+below 1e-14 for the numbers of nodes used here. In w = 1 − e^{−v} the integrand is a polynomial of degree n − 1. For n ≤
+47 one sum of 24 nodes is therefore exact. The part beyond V is less than e^{−48} of the whole, by convexity.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _ROWS_PER_BLOCK = (1 << 18) // (6 * _NODES_PER_PANEL)
 class _TailQuadrature(NamedTuple):
     """A quadrature rule for the upper tail of a binomial distribution with n trials and success probability p.
 
-    With the odds o = p/(1 − p), the tail is
+    With the odds o = p/(1 − p), the tail is:
 
         P(K ≥ k)/P(K = k) = k ∫₀^∞ e^{−g(v)} dv,
         g(v) = d v + (n − k) h(v),   d = (k − np)/(1 − p),   h(v) = o v − log(1 + o (1 − e^{−v})).
@@ -119,7 +119,7 @@ class Binomial:
         """Return log P(K = k) of the binomial distribution of K successes in n trials.
 
         For 0 < k < n it is Loader's saddle-point form, with q = 1 − p, the remainder s of Stirling's formula and the
-        deviance D (`deviance`),
+        deviance D (`deviance`):
 
             log P(K = k) = s(n) − s(k) − s(n − k) − D(k, np) − D(n − k, nq) − ½ log(2π k (n − k)/n).
 
@@ -259,7 +259,7 @@ class Binomial:
     def _ratio_by_quadrature(self, n: FloatArray, k: FloatArray, method: _TailQuadrature) -> FloatArray:
         """Compute R(k) = P(K ≥ k)/P(K = k) as an integral, by Gauss–Legendre quadrature.
 
-        With q = 1 − p and the odds o = p/q it is
+        With q = 1 − p and the odds o = p/q it is:
 
             R(k) = k ∫₀^V e^{−g(v)} dv,   g(v) = (k − np) v/q + (n − k) (o v − log(1 + o (1 − e^{−v}))).
 
@@ -313,9 +313,9 @@ class Binomial:
 
         Above the mean it is log P(K = k) plus the log of `tail_ratio`. At or below the mean it is
 
-            log(1 − P(n − K ≥ n − k + 1)),
+            log(1 − P(n − K ≥ n − k + 1)).
 
-        where the number n − K of failures is binomial with p and q exchanged.
+        Here the number n − K of failures is binomial with p and q exchanged.
 
         Args:
             k: whole numbers of successes.

@@ -1,7 +1,7 @@
 """Certified bounds on E[(Y₁ + … + Y_n)₊] for independent copies of one variable, at the same cost for any n.
 
 The privacy blanket of a shuffled mechanism needs this expectation. For any tilt λ > 0, with M(z) = E e^{zY},
-K = n log M and S the sum,
+K = n log M and S the sum:
 
     E[S₊] = (1/π) e^{K(λ)} ∫₀^∞ Re[φ(t)ⁿ/(λ + it)²] dt,   φ(t) = M(λ + it)/M(λ).
 

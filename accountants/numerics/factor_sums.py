@@ -85,7 +85,7 @@ def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, 
 
         Σ_j A_j R_j,   A_j = θ_ε(r_s(j)),   R_j = Σ_{τ ≥ max(j, first_stop)} Π_{j<k≤τ} B_k,   B_k = θ_ε(r_c(k)).
 
-    A_j is the divergence from a use of the record at step j, B_k its contraction by step k, and R_j the sum of its
+    A_j is the divergence from a use of the record at step j, and B_k its contraction by step k. R_j is the sum of its
     effects on the releases at steps τ. As R_j is B_{j+1} R_{j+1}, plus 1 if step j may be released, one backward pass
     suffices. It ends early if the remaining steps are negligible, and adds a bound on them.
 
@@ -119,8 +119,8 @@ def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, 
 class _BackwardPass:
     """The state of a pass over the steps of a run from the last to the first, which adds up terms A_j R_j.
 
-    A_j is the divergence from a use of the record at step j, B_j the factor by which step j contracts earlier ones, and
-    R_j the sum of the contracted effects on releases from step j on (`log_scheduled_sum`).
+    A_j is the divergence from a use of the record at step j, and B_j the factor by which step j contracts earlier ones.
+    R_j is the sum of the contracted effects on releases from step j on (`log_scheduled_sum`).
 
     Attributes:
         total_lower, total_upper: bounds on the log of the sum of all terms so far, or of the largest one.

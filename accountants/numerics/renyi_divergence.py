@@ -47,7 +47,7 @@ LEAST_LOG_INTEGRAL = -50.0
 def divergence_of_atoms(order: float, log_second: FloatArray, log_ratio: FloatArray) -> Interval:
     """Enclose the Rényi divergence D_a(P‖Q) of two distributions on the same finitely many outcomes (atoms).
 
-    With the likelihood ratio r = P/Q, the divergence is
+    With the likelihood ratio r = P/Q, the divergence is:
 
         log(1 + Σ Q (r^a − 1 − a (r − 1)))/(a − 1),
 

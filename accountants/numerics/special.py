@@ -4,7 +4,7 @@
 Wang 2018, Theorem 8; the contraction coefficient of Asoodeh et al. 2021, Lemma 2). The textbook difference loses all
 digits for small r and overflows for ε > 709. Here both log θ and log(1 − θ) are sums of positive terms.
 
-With φ the standard normal density and R(x) = (1 − Φ(x))/φ(x) the Mills ratio, a = ε/r − r/2 and b = a + r,
+With φ the standard normal density and R(x) = (1 − Φ(x))/φ(x) the Mills ratio, a = ε/r − r/2 and b = a + r:
 
     θ = φ(a) (R(a) − R(b)) = 2 φ(a) ∫₀^∞ e^{−ct − t²/2} sinh(rt/2) dt,   c = ε/r,
     1 − θ = φ(a) (R(−a) + R(b)),
@@ -237,7 +237,7 @@ def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
     """Return log θ and log(1 − θ) for θ = θ_ε(r), the hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε.
 
     For one ε and one shift this is quicker than arrays. The accuracy is that of `log_theta`. With the normal density φ,
-    the Mills ratio R and the threshold a = ε/r − r/2,
+    the Mills ratio R and the threshold a = ε/r − r/2:
 
         θ = φ(a) (R(a) − R(a + r)),    1 − θ = φ(a) (R(−a) + R(a + r)).
 
@@ -308,7 +308,7 @@ def log1m_exp_at(x: float) -> float:
 def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return log θ and log(1 − θ) for the hockey-stick divergence θ of N(r, 1) and N(0, 1) at e^ε.
 
-    With the normal density φ, the Mills ratio R, a = ε/r − r/2 and b = a + r, the formula is
+    With the normal density φ, the Mills ratio R, a = ε/r − r/2 and b = a + r, the formula is:
 
         θ = φ(a) (R(a) − R(b))          for a ≥ −1,
         1 − θ = φ(a) (R(−a) + R(b))     for a < −1.

@@ -38,7 +38,7 @@ class Pieces(NamedTuple):
     def tilt(self, tilt: float, log_moment: float) -> TiltedPieces:
         """Tilt the pieces: multiply their densities by e^{λx}/M(λ), where M(λ) is the mean of e^{λY} of the mixture Y.
 
-        The integral of e^{λx} over a piece of mass m, centre y and length ℓ gives the tilted mass
+        The integral of e^{λx} over a piece of mass m, centre y and length ℓ gives the tilted mass:
 
             m e^{λy} (sinh a / a)/M(λ)    with a = λℓ/2.
 

@@ -101,7 +101,7 @@ def integrate_transform(
     """Approximate the mean positive part of a sum, without and with a shift, by the trapezoidal rule.
 
     The means are E[(S + ξ)₊] and E[(S + ξ − c)₊]. S is the sum of n independent copies of a variable Y, and
-    ξ ~ N(0, τ²). With M(z) = E e^{zY}, φ(t) = M(λ + it)/M(λ) and z = λ + it, the rule for the second mean is
+    ξ ~ N(0, τ²). With M(z) = E e^{zY}, φ(t) = M(λ + it)/M(λ) and z = λ + it, the rule for the second mean is:
 
         (Δt/π) M(λ)ⁿ (g(0)/2 + Σ_{k=1}^N Re g(k Δt)),    g(t) = φ(t)ⁿ e^{(τz)²/2 − zc}/z².
 
@@ -179,7 +179,7 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
     """Return the characteristic function of a tilted distribution, minus 1, at equally spaced frequencies.
 
     The result is φ(k Δt) − 1 = Σ_y w (e^{iky Δt} − 1) for k = 0, …, N. Each k is a multiple of about √N plus a
-    remainder. With the angles a and b of the two,
+    remainder. With the angles a and b of the two:
 
         e^{i(a+b)} − 1 = (e^{ia} − 1)(e^{ib} − 1) + (e^{ia} − 1) + (e^{ib} − 1),
 

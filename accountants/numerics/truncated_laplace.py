@@ -263,7 +263,7 @@ def log_escape(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]])
 def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ...]) -> LogProbability:
     """Compute the bounds of `log_escape`, and keep them for recent arguments, because an answer needs them repeatedly.
 
-    They are bounds on log(1 − Π (1 − p_k)) over all coordinates, where p_k is the probability that a coordinate with
+    They are bounds on log(1 − Π (1 − p_k)) over all coordinates. Here p_k is the probability that a coordinate with
     shift k gives an output that is impossible without the shift. If the largest p_k is at least 1e-26, the subtraction
     from 1 loses at most 27 digits, which are added to the precision. Otherwise 1 − Π (1 − p_k) is between E − E²/2 and
     E, for the sum E = Σ p_k.
@@ -335,7 +335,7 @@ def _least(meets: Callable[[int], bool], estimate: int) -> int:
 
 
 def largest_rate(epsilon: float, total: int) -> float:
-    """Return the largest double α whose exact product with `total` is at most ε.
+    """Return the largest double α with an exact product with `total` of at most ε.
 
     The quotient ε/total may be rounded up to a double. It is lowered until the exact product is at most ε. For a
     `total` above 2^53, which may be rounded itself, the result may be slightly less than the largest double.

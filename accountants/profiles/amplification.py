@@ -1,6 +1,6 @@
 """Amplification of a profile by subsampling.
 
-A batch contains a given record with probability q. With α = e^ε' and 1 + (α − 1)/q = e^ε, advanced joint convexity
+A batch contains a given record with probability q. Let α = e^ε' and 1 + (α − 1)/q = e^ε. Then advanced joint convexity
 (Balle, Barthe and Gaboardi 2018, Theorem 2) turns the base profile δ into δ'(ε') = q δ(ε). The tails follow by
 differentiation, with positive terms only: Q'(L' > ε') = Q(L > ε) and P'(L' > ε') = q P(L > ε) + (1 − q) Q(L > ε).
 

@@ -1,7 +1,7 @@
 """The profile of a distribution of losses with finitely many atoms.
 
 With losses l₁ < … < l_n of masses p_i under the first distribution, the second gives q_i = p_i e^{−l_i}. Between two
-losses
+losses:
 
     δ(ε) = δ(l_i) + (1 − e^{ε − l_i}) e^{l_i} Σ_{j ≥ i} q_j,   l_{i−1} ≤ ε ≤ l_i,
 
@@ -78,7 +78,7 @@ class AtomicProfile(Profile):
     def _tails(self) -> tuple[FloatArray, FloatArray]:
         """Log probabilities that the privacy loss is at least l_i, under P and under Q, for each of its values l_i.
 
-        The last entry of each array is for the infinite loss alone. It has probability 0 under Q.
+        The last entry of each array is for the infinite loss only. It has probability 0 under Q.
         """
         log_p = np.asarray((*self.log_masses, self.log_infinite_mass), dtype=np.float64)
         log_q = np.full(log_p.size, -np.inf)
@@ -95,9 +95,9 @@ class AtomicProfile(Profile):
 
         Beyond the last loss, δ is the probability of the infinite loss. From there down,
 
-            δ(l_i) = δ(l_{i+1}) + (e^{l_{i+1}} − e^{l_i}) Σ_{j > i} q_j,
+            δ(l_i) = δ(l_{i+1}) + (e^{l_{i+1}} − e^{l_i}) Σ_{j > i} q_j.
 
-        where q_j is the probability of l_j under Q.
+        Here q_j is the probability of l_j under Q.
         """
         _, log_q = self._tails
         losses = self._loss_array
@@ -239,7 +239,7 @@ class AtomicProfile(Profile):
         return EpsilonEstimate(epsilon, PAD * (1.0 + abs(epsilon)))
 
     def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
-        """Return bounds on log δ at several ε, one after another; always both bounds, whatever `lower` is."""
+        """Return bounds on log δ at several ε, one after another; always both bounds, for every value of `lower`."""
         del lower
         return [self.log_delta_bounds(epsilon) for epsilon in epsilons]
 

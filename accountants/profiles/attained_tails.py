@@ -1,7 +1,7 @@
 """Tails of a pair that a product of pairs dominates, from bounds on its profile at some ε.
 
 H is the profile of the product, convex in α = e^ε, with L_j ≤ H(α_j) ≤ U_j. A chord of H is below H where it is
-extended beyond its points. So on the cell [α_i, α_{i+1}] H is above the lines
+extended beyond its points. So on the cell [α_i, α_{i+1}] H is above the lines:
 
     A(α) = L_i − (U_{i−1} − L_i)/(α_i − α_{i−1}) · (α − α_i),
     B(α) = L_{i+1} + (L_{i+1} − U_{i+2})/(α_{i+2} − α_{i+1}) · (α_{i+1} − α).

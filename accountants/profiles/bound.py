@@ -172,6 +172,6 @@ class BoundProfile(Profile):
 
 
 def bound_pair(bound: Bound) -> Pair:
-    """Return the pair whose privacy profile is a given bound on δ in both directions."""
+    """Return the pair with a given bound on δ as its privacy profile in both directions."""
     profile = BoundProfile(bound)
     return Pair(profile, profile)

@@ -149,7 +149,7 @@ class ConcentratedProfile(Profile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the privacy loss L under both distributions.
 
-        With the probability S of the event, and the best order b + 1 of the Rényi divergence at ε, they are
+        With the probability S of the event, and the best order b + 1 of the Rényi divergence at ε, they are:
 
             P(L > ε) = S e^{−ρb²} + 1 − S,   Q(L > ε) = S e^{−ρ(b+1)²}.
 

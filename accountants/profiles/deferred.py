@@ -181,7 +181,7 @@ def _backward(make: Callable[[], Pair]) -> Profile:
 
 
 def deferred_pair(make: Callable[[], Pair]) -> Pair:
-    """Return a pair of distributions whose privacy profiles are computed at the first use of one of them.
+    """Return a pair of distributions with privacy profiles that are computed at the first use of one of them.
 
     A search that uses only upper bounds on δ never evaluates an attained pair. Its profiles are then never computed.
 

@@ -80,6 +80,7 @@ class LineMixture:
         log_weights, means = self._columns
 
         def log_terms(at: FloatArray) -> FloatArray:
+            """Return the logarithms of all terms at points."""
             return log_weights + means * (at - 0.5 * means)
 
         value, slope = np.empty(x.size), np.empty(x.size)
@@ -110,6 +111,7 @@ class LineMixture:
         log_weights, means = self._columns
 
         def log_tail_terms(at: FloatArray) -> FloatArray:
+            """Return the logarithms of the weighted tails of all terms at points."""
             return log_weights + log_normal_tail(side * (at - means))
 
         log_tails = np.empty(x.size)

@@ -2,7 +2,7 @@
 
 P(y) ∝ e^{−α|y|} for |y| ≤ m (m = ∞ for the discrete Laplace distribution) against its shift by k. On the common support
 the loss is α (k − 2c), c = y clamped to [0, k]; outside it is infinite. With D = (1 − e^{−α}) Σ_{|y| ≤ m} e^{−α|y|}, n
-the number of atoms α (k − 2c) above ε other than c = 0, c* the largest c among them and θ = α (k − 2c*) − ε ≥ 0,
+the number of atoms α (k − 2c) above ε other than c = 0, c* the largest c among them and θ = α (k − 2c*) − ε ≥ 0:
 
     δ(ε) = P(L = ∞) + P(L = αk) (1 − e^{ε − αk})
          + (1 − e^{−αn}) [e^{−αc*} (1 − e^{−θ}) + e^{−α(c* − n + 1)} (1 − e^{−α(n − 1)})]/D :
@@ -272,6 +272,7 @@ class GeometricProfile(Profile):
         """
 
         def bounds_at(point: FloatArray) -> Enclosure:
+            """Return bounds on log δ at exact values of ε."""
             return Enclosure.around(self._log_delta(point), self.tail_accuracy)
 
         return outward(bounds_at, np.asarray(epsilon, dtype=np.float64))

@@ -39,7 +39,7 @@ _LARGE_EPSILON = 30.0
 class LaplaceProfile(Profile):
     """The privacy profile of the Laplace mechanism: Laplace(s) against Laplace(0) of scale 1, in either direction.
 
-    With P = Laplace(s) and Q = Laplace(0), the profile and the tails of the privacy loss L are, for 0 ≤ ε < s,
+    With P = Laplace(s) and Q = Laplace(0), the profile and the tails of the privacy loss L are, for 0 ≤ ε < s:
 
         δ(ε) = 1 − e^{(ε − s)/2},   P(L > ε) = 1 − e^{(ε − s)/2}/2,   Q(L > ε) = e^{−(s + ε)/2}/2.
 

@@ -1,7 +1,7 @@
 """The greatest symmetric profile below a sum of powers, for mechanisms with known Rényi divergences.
 
 Divergences of orders a in both directions give a bound f(γ) = Σ_a c_a γ^−(a−1) on E_γ. It exceeds one near γ = 0. With
-y = log γ
+y = log γ:
 
     f = Σ e^{l_a − (a−1) y},   Q = −f′ = Σ (a − 1) e^{l_a − a y},   P = f − γ f′ = Σ a e^{l_a − (a−1) y}.
 
@@ -102,6 +102,7 @@ class PowerProfile(Profile):
         """The straight line in γ = e^ε that replaces f while P + Q > 1. It ends at ε = 0 if P + Q ≤ 1 for all ε > 0."""
 
         def log_sum_of_tails(epsilon: FloatArray) -> FloatArray:
+            """Return log(P + Q) at each ε."""
             return np.logaddexp(self._log_p(epsilon), self._log_q(epsilon))
 
         end = max(self._find_first_at_most_one(log_sum_of_tails), 0.0)

@@ -158,7 +158,7 @@ def _stack(tails: Sequence[Tails]) -> Tails:
 class MultiplicityProfile(Profile):
     """The privacy profile of a contribution that is drawn k times with probability w_k.
 
-    With the profile δ_k of the mechanism on k copies, and the probability η that the contribution is drawn, it is
+    With the profile δ_k of the mechanism on k copies, and the probability η that the contribution is drawn, it is:
 
         δ(ε') = Σ_{k ≥ 1} w_k δ_k(ε),   ε = log(1 + (e^ε' − 1)/η),   η = Σ_{k ≥ 1} w_k.
 

@@ -166,7 +166,7 @@ class PointTargets:
 
 
 def require_positive(record: TargetFields) -> None:
-    """Reject ε = 0 in a request whose answer is computed by a division by ε.
+    """Reject ε = 0 in a request with an answer that is computed by a division by ε.
 
     Args:
         record: the request.

@@ -19,7 +19,7 @@ class Draw(NamedTuple):
     Attributes:
         sampling: the sampling scheme.
         level: the level of the units that are drawn, records or clients.
-        shuffled: whether a shuffler mixes the reports of the batch, and so hides whose report is missing.
+        shuffled: whether a shuffler mixes the reports of the batch, and so hides from which client a report is missing.
         protects_client: whether the number of records of one client is bounded, so that a draw of records amplifies for
             a client.
     """

@@ -29,7 +29,7 @@ class Tokens:
     """Verifier of bearer tokens of one OpenID Connect issuer.
 
     Args:
-        issuer: the issuer, whose public keys verify the signatures of tokens.
+        issuer: the issuer. Its public keys verify the signatures of tokens.
         settings: names of the claims with the caller's name, scopes, organisation and roles.
         budgets: accounts of the CPU time of callers.
     """

@@ -194,9 +194,10 @@ class BytesRoute(APIRoute):
 
     @property
     def directly(self) -> Direct | None:
-        """A function that calls the endpoint without FastAPI, whose work takes longer than an answer from the cache.
+        """A function that calls the endpoint without FastAPI.
 
-        It is None if the endpoint has other parameters than the request, the body and the preferences.
+        FastAPI's work takes longer than an answer from the cache. The value is None if the endpoint has other
+        parameters than the request, the body and the preferences.
         """
         bodies, dependencies = self.dependant.body_params, self.dependant.dependencies
         if len(bodies) != 1 or [dependency.call for dependency in dependencies] != [preferences_of]:
@@ -319,7 +320,7 @@ def too_large(limit: int) -> Problem:
 
 
 def require_json(request: Request) -> None:
-    """Reject a request whose body is not declared as application/json in UTF-8.
+    """Reject a request with a body that is not declared as application/json in UTF-8.
 
     A browser cannot send this media type from a foreign page without the permission of the service.
 

@@ -54,7 +54,7 @@ class Document:
         """Return the document in a form that this client accepts, or 304 if the client has it.
 
         Args:
-            request: the HTTP request, whose headers state the accepted forms and the content that the client has.
+            request: the HTTP request. Its headers state the accepted forms and the content that the client has.
 
         Returns:
             The whole document, compressed if the client accepts that; or an empty response with status 304.

@@ -80,7 +80,7 @@ class Guide:
         return RedirectResponse(f"{request.scope.get('root_path', '')}/guide/", 308)
 
     async def page(self, request: Request, path: str) -> Response:
-        """Return one file of the site, or its page for unknown paths, whose relative links are adapted to the path.
+        """Return one file of the site, or its page for unknown paths with relative links that are adapted to the path.
 
         Args:
             request: the HTTP request.

@@ -1,6 +1,6 @@
 """The parser of one connection: h11's, with a limit on heads, and with a memory for the last head.
 
-Clients that keep a connection send equal heads again and again. The events of a head depend on its bytes alone, so that
+Clients that keep a connection send equal heads again and again. The events of a head depend only on its bytes, so that
 an equal head of a complete request is not parsed again. The states of the connection are h11's in any case.
 """
 

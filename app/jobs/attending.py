@@ -48,7 +48,7 @@ async def first_of(course: Callable[[], Awaitable[T]], *ends: Callable[[], Await
     that disconnects.
 
     Args:
-        course: function whose result is returned.
+        course: function that gives the returned result.
         *ends: functions that never return, and raise an exception when the wait is to end.
 
     Returns:
@@ -61,6 +61,7 @@ async def first_of(course: Callable[[], Awaitable[T]], *ends: Callable[[], Await
     faults: list[Exception] = []
 
     async def run() -> None:
+        """Run the function and keep its result."""
         answers.append(await course())
 
     async def run_and_cancel_others(task: Callable[[], Awaitable[None]]) -> None:

@@ -11,7 +11,7 @@ from epsilond.app.store.record import Record
 
 
 class SharedReader:
-    """Reader of one job in the store, which keeps what it read last for all clients that wait for the job.
+    """Reader of one job in the store, which keeps its last reading for all clients that wait for the job.
 
     Many waiting clients thus cause one query of the store.
 

@@ -29,7 +29,7 @@ class Running:
         on_place: True if the job takes one of the service's limited places for jobs. It is False for a question that
             was started by a request and became a job later; it runs in the background.
         began: start of the work [s], on the monotonic clock.
-        ending: what becomes of a stopped job; None if it is not stopped. The first value counts.
+        ending: the fate of a stopped job; None if it is not stopped. The first value counts.
         scope: scope of the work; cancelling it stops the work.
         done: event that is set at the end of the job.
         changed: event that is set at the next change, and then replaced.
@@ -86,7 +86,7 @@ class Running:
         """Stop the job. It ends in the given way, unless another way was set before.
 
         Args:
-            ending: what becomes of the job.
+            ending: the fate of the job.
         """
         self.ending = self.ending or ending
         self.scope.cancel()

@@ -38,7 +38,7 @@ class Question:
         computation: function that a worker calls; a `Join` if the answer is joined from parts; bytes if it came pickled
             from another process.
         closed_form: True if the answer takes some milliseconds, and need not wait behind long computations.
-        parts: questions whose outcomes `computation` joins into the answer; empty for a question without parts.
+        parts: questions with outcomes that `computation` joins into the answer; empty for a question without parts.
         media_type: media type of the answer.
         own_seconds: CPU time that the computation is expected to take, without its parts; None if there is no
             estimate.
@@ -77,7 +77,7 @@ class Question:
             problem: the problem; its repr shows everything that the answer depends on.
             computation: function that computes the answer.
             closed_form: True if the computation takes only milliseconds.
-            parts: questions whose outcomes `computation` joins into the answer; empty for a question without parts.
+            parts: questions with outcomes that `computation` joins into the answer; empty for a question without parts.
             media_type: media type of the answer.
             seconds: CPU seconds that the computation is expected to take, if known.
         """
@@ -278,8 +278,8 @@ class ParsedQuestions:
 class PosedQuestions:
     """Memory of the questions that each caller has posed, as digests, with limited size.
 
-    An answer may say that it came from the cache only if the same caller posed the question before. The caller whose
-    last question is oldest is forgotten first.
+    An answer may say that it came from the cache only if the same caller posed the question before. The caller with the
+    oldest last question is forgotten first.
 
     Args:
         most_bytes: largest estimated size of all digests, in bytes.

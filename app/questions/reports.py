@@ -48,7 +48,7 @@ def read_report(body: bytes) -> Question:
         body: the JSON text of the request.
 
     Returns:
-        The question, whose answer is an HTML page.
+        The question. Its answer is an HTML page.
 
     Raises:
         MalformedJson: the body is not JSON.

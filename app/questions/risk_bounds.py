@@ -19,7 +19,7 @@ def read_risk_bounds(name: str, body: bytes) -> Question:
         body: the JSON text, with the parameters of the run.
 
     Returns:
-        The question, whose computation renders the bounds as JSON.
+        The question. Its computation renders the bounds as JSON.
 
     Raises:
         MalformedJson: the body is not JSON.

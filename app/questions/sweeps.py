@@ -102,7 +102,7 @@ def body_type(algorithm: str, problem: Hashable) -> type:
 
 
 def _sweep_type(algorithm: str, field_names: tuple[str, ...]) -> type:
-    """Make a class like `Sweep`, whose `field` accepts only names of fields of one algorithm.
+    """Make a class like `Sweep` with a `field` that accepts only names of fields of one algorithm.
 
     Args:
         algorithm: name of the algorithm that is calibrated.
@@ -139,7 +139,7 @@ def _check_count(self: Sweep) -> None:
 
 
 def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[..., Question]) -> Question:
-    """Return the question of a sweep, whose parts are the calibrations at the valid values of the swept field.
+    """Return the question of a sweep. Its parts are the calibrations at the valid values of the swept field.
 
     Args:
         calibrator: the calibrator of the sweep.

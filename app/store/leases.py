@@ -44,7 +44,7 @@ class Leases(Reading):
         """Take jobs from the store to run them in this replica, a process of the service.
 
         They are queued jobs, and jobs of other replicas with an expired lease. No two replicas take the same job. A job
-        whose replica was lost `MOST_LOST` times ends as failed. A job with a requested cancellation ends as cancelled.
+        that lost its replica `MOST_LOST` times ends as failed. A job with a requested cancellation ends as cancelled.
 
         Args:
             replica: name of the replica that claims.
@@ -244,7 +244,7 @@ class Leases(Reading):
             connection: the transaction.
             is_this_job: condition that only this job fulfils.
             replica: name of the replica.
-            lost: number of attempts whose replica was lost so far.
+            lost: number of attempts that lost their replica so far.
             lease_seconds: duration of the lease [s].
 
         Returns:
@@ -299,7 +299,7 @@ class Leases(Reading):
     def _give_back(self, connection: Connection, condition: ColumnElement[bool], *, lost: int) -> int:
         """Take running jobs from their replica (a process of the service), and return their number.
 
-        A job whose cancellation was requested ends. All others are queued again.
+        A job with a requested cancellation ends. All others are queued again.
 
         Args:
             connection: the transaction.

@@ -1,1 +1,1 @@
-"""The processes that compute: one pool, its queues, and what a worker does."""
+"""The processes that compute: one pool, its queues, and the work of a worker."""

@@ -110,8 +110,8 @@ def _become_fork_server(
 ) -> NoReturn:
     """Run the fork server in this process, a fork of the service, and exit when its connection ends.
 
-    The process is a copy of the service, so it gives up what belongs to the service. It exits in every case, also after
-    an error, because it must not go on as a second service.
+    The process is a copy of the service, so it gives up the resources of the service. It exits in every case, also
+    after an error, because it must not go on as a second service.
 
     Args:
         service_end: copy of the service's end of the connection, which is closed here.

@@ -50,7 +50,7 @@ class WorkFailed(Exception):
 
 
 class WorkerLost(WorkFailed):
-    """A computation whose worker process ended in every attempt, killed by the machine or for lack of memory."""
+    """A computation with a worker process that ended in every attempt, killed by the machine or for lack of memory."""
 
 
 @dataclass(frozen=True)

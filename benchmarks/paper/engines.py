@@ -54,7 +54,7 @@ def compare_engines(rate: float, noise: float, rounds: int, relation: Relation, 
 
 
 def truths() -> Iterator[tuple[Spec, Relation, float, mpmath.mpf]]:
-    """Yield mechanisms whose δ at an ε is known by a formula: randomised responses, and single Gaussian releases.
+    """Yield mechanisms with a δ at an ε that is known by a formula: randomised responses, and single Gaussian releases.
 
     Yields:
         Specification, neighbouring relation, ε in nats, and the exact δ.

@@ -107,7 +107,7 @@ class LikelyRisk:
     """Quick estimate of the bound on the excess risk at a given noise, as a function of the number R of rounds.
 
     A loss that is not smooth is replaced by its Moreau envelope, a smooth approximation. The estimate uses the envelope
-    with the smoothness
+    with the smoothness:
 
         L(R + 1)/(2D),
 

@@ -1,8 +1,9 @@
 """dp-fedavg: clipped updates of clients, averaged with Gaussian noise by a trusted server, round after round.
 
-A client is protected as a whole. The server draws the participants of a round, adds Gaussian noise to the sum of their
-clipped updates, and divides it by a number that is fixed beforehand (McMahan et al. 2018, Learning Differentially
-Private Recurrent Language Models). With adaptive clipping, a second noisy sum counts the clipped updates.
+A client is protected as a whole. The server draws the participants of a round, and adds Gaussian noise to the sum of
+their clipped updates. It divides this sum by a number that is fixed beforehand (McMahan et al. 2018, Learning
+Differentially Private Recurrent Language Models). With adaptive clipping, a second noisy sum counts the clipped
+updates.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ def spec(problem: DpFedavgProblem, rounds: int, noise_multiplier: float) -> Spec
     """Return the mechanism by which the server releases the noisy sums of all rounds.
 
     With adaptive clipping, a round has a second noisy sum, which counts the clipped updates. Both sums together are one
-    Gaussian mechanism, whose noise multiplier is smaller than that of the updates.
+    Gaussian mechanism. Its noise multiplier is smaller than that of the updates.
 
     Args:
         problem: the request, with the clients, the participants and their sampling.

@@ -1,4 +1,4 @@
-"""The question that `dp-fedavg` answers: a target, who takes part in a round, and what limits the run."""
+"""The question that `dp-fedavg` answers: a target, who takes part in a round, and the limits of the run."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 More rounds average the noise better, but each needs more noise. By `epsilond.averaged-noisy-steps`, the excess risk
 after R rounds of one gradient step is at most a share of clipping_norm · diameter (`run_of`), if gradients are not
-clipped. The fewest rounds are chosen whose share is at most 1.1 times the least share within the limits.
+clipped. The fewest rounds are chosen with a share of at most 1.1 times the least share within the limits.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def noise_of(problem: DpFedavgProblem, multiplier: float) -> RoundNoise:
         The noise multiplier of the round as one mechanism, and that of the sum of the updates.
 
     Raises:
-        Infeasible: z ≥ 2 `count_std`, so that the bits alone exceed the target. The error names a sufficient
-            `count_std`.
+        Infeasible: z ≥ 2 `count_std`, so that the bits exceed the target even without the updates. The error names a
+            sufficient `count_std`.
     """
     if problem.adaptive_clipping is None:
         return RoundNoise(multiplier, multiplier)
@@ -184,7 +184,7 @@ def ladder(most: int) -> tuple[int, ...]:
 
 
 def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> tuple[RoundsRun, ...]:
-    """Certify several numbers of rounds, and mark as chosen the fewest whose bound on the excess risk is nearly least.
+    """Certify several numbers of rounds, and mark as chosen the fewest with a nearly least bound on the excess risk.
 
     The bound is compared as the remaining share. That of the chosen run is at most `WITHIN` times the least one.
 

@@ -1,4 +1,4 @@
-"""The largest number of rounds or records, and the largest sampling rate, whose certified δ meets a target."""
+"""The largest number of rounds or records, and the largest sampling rate, with a certified δ that meets a target."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 In each of R rounds, M of N clients send the mean of K per-record gradients plus N(0, σ²) per coordinate; the server
 averages and takes a projected step. The guarantee is local: it holds for every record of every client against a server
 that sees every message, for every choice of participants. Clients may therefore differ, each with its own target. The
-family σ ↦ Spec is in `members`. `MembersCalibrator` is the base class of all algorithms whose clients may differ.
+family σ ↦ Spec is in `members`. `MembersCalibrator` is the base class of all algorithms with clients that may differ.
 """
 
 from __future__ import annotations

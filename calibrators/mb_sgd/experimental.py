@@ -109,8 +109,8 @@ def _batch_condition(evaluations: Sequence[TheoremAtInputs]) -> ConditionResult:
         evaluations: Appendix H at the inputs of each kind of client.
 
     Returns:
-        The condition for the client that violates it by most, or else for the client that is closest to violating it.
-        Its sides are K and n of this client.
+        The condition for the client that violates it by most, or without one for the client that is closest to
+        violating it. Its sides are K and n of this client.
     """
     (batch_fits,) = APPENDIX_H.conditions  # its only condition
     inputs_of_clients = [evaluation.inputs for evaluation in evaluations]

@@ -118,7 +118,7 @@ def own_epsilons(problem: TargetedProblem, groups: Sequence[TargetedGroup]) -> I
 
 
 def group_target_faults(problem: TargetedProblem, groups: Sequence[TargetedGroup]) -> Iterator[Fault]:
-    """Yield the faults of client groups whose own target (ε, δ) is incomplete.
+    """Yield the faults of client groups with an incomplete target (ε, δ) of their own.
 
     Groups can only be incomplete if the request's target is a bound on an attacker's success ("risk"), so that it has
     no ε to complete them. A group with a δ then needs an ε or a risk. A group with an ε needs a δ, of the group or of
@@ -145,7 +145,7 @@ def group_target_faults(problem: TargetedProblem, groups: Sequence[TargetedGroup
 
 
 def pair_target_faults(groups: Sequence[TargetedGroup]) -> Iterator[Fault]:
-    """Yield the faults of client groups whose target is not a pair (ε, δ) with ε > 0.
+    """Yield the faults of client groups with a target that is not a pair (ε, δ) with ε > 0.
 
     Bounds on the excess risk of training are stated for such pairs only. The other targets are ε = 0 and bounds on an
     attacker's success.

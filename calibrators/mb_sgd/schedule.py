@@ -1,7 +1,7 @@
 """The schedule of an mb-sgd run: batch size, rounds, step size, averaging, and the bound on the excess risk.
 
-If the request leaves batch size or rounds open, the smallest run is chosen whose explicit risk bound is nearly the
-least within the gradient and communication budgets. The rule is in `calibrators/frontier.py`.
+If the request leaves batch size or rounds open, the smallest run with a nearly least explicit risk bound is chosen,
+within the budgets of gradients and communication. The rule is in `calibrators/frontier.py`.
 """
 
 from __future__ import annotations

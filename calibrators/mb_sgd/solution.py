@@ -315,7 +315,7 @@ def _merge_bounds(all_clients: Iterable[Ends], at_largest_target: Iterable[Ends]
 
     Args:
         all_clients: bounds of each client at its own target, of which the upper bounds are used.
-        at_largest_target: bounds of the clients whose own target is the common one. Only their lower bounds are used.
+        at_largest_target: bounds of the clients with the common target as their own. Only their lower bounds are used.
 
     Returns:
         The largest of these lower bounds, and the largest of the upper bounds.

@@ -103,7 +103,7 @@ def exceeded_limits(plan: PlanProblem, *, rounds: int | None, bits: int | None) 
         bits: bits that all clients send over the run; None if unknown.
 
     Yields:
-        Names of fields of the plan. What is unknown exceeds no limit.
+        Names of fields of the plan. An unknown figure exceeds no limit.
     """
     if plan.clients is None:
         return

@@ -145,8 +145,8 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
     """Combine the calibrations of all algorithms into the answer to a plan, in groups with ranked entries.
 
     The entries of a group have the same kind of guarantee, and numbers that can be compared. Groups are ordered by the
-    trust that they require, the least first. After the groups come entries whose calibration was not completed, and
-    then those of algorithms that do not apply.
+    trust that they require, the least first. After the groups come entries with a calibration that was not completed,
+    and then those of algorithms that do not apply.
 
     Args:
         plan: the plan: a learning problem with its privacy target, described without an algorithm.

@@ -257,7 +257,7 @@ class _Search:
         raise self._error_at_largest(self._trials[failing])
 
     def _error_at_largest(self, last: Trial) -> EpsilondError:
-        """Build the error for a plan whose risk bound is above the target even at the largest value of the unknown.
+        """Build the error for a plan with a risk bound above the target even at the largest value of the unknown.
 
         Args:
             last: the trial of the largest value.

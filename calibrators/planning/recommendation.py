@@ -138,8 +138,8 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
 def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPrice:
     """Return the best algorithm for one kind of trust, and the price of this trust in remaining risk.
 
-    The remaining share is the bound on the excess risk over that of the initial model, or else a measure of the noise.
-    The price is the remaining share of this algorithm, divided by the least one of all accepted kinds.
+    The remaining share is the bound on the excess risk over that of the initial model, or without bounds a measure of
+    the noise. The price is the remaining share of this algorithm, divided by the least one of all accepted kinds.
 
     Args:
         definition: the kind of trust.
@@ -181,8 +181,8 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
     statements = state_guarantee(
         definition=kind.definition, observer=kind.observer, unit=kind.unit, relation=kind.relation
     )
-    kept = join_statements([statement for statement in statements if statement.about != "sampling"])
-    yield f"{name_of(best)} is recommended. {kept}"
+    stated_guarantee = join_statements([statement for statement in statements if statement.about != "sampling"])
+    yield f"{name_of(best)} is recommended. {stated_guarantee}"
 
     # The risk, with warnings about the run.
     yield _risk_sentence(best)

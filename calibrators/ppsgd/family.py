@@ -1,4 +1,4 @@
-"""The privacy of ppsgd: every client against all other clients, and the figures for a draw that nobody sees."""
+"""The privacy of ppsgd: every client against all other clients, and the figures for a draw that no observer sees."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def start_of_run(problem: PpsgdProblem) -> Start | None:
     """Bound the excess risk of the initial models, before any training.
 
     The model of every client starts at 0, and the gradient of client i is 0 at its optimum v_i. So the root mean square
-    distance of the initial models from the optima is √(‖v̄‖² + S/N), where v̄ is the mean optimum and S/N the mean of
+    distance of the initial models from the optima is √(‖v̄‖² + S/N). Here v̄ is the mean optimum and S/N the mean of
     ‖v_i − v̄‖². The request gives ‖v̄‖ as `optimum_norm` and √(S/N) as `optimum_spread`.
 
     Args:

@@ -51,7 +51,7 @@ class Accounts:
         return self._cached_account(plan, effort, only_at, **changes)
 
     def _account(self, plan: RunSchedules, effort: Effort, only_at: float | None, **changes: Any) -> Account:
-        """Compute what `of` returns, without the cache.
+        """Compute the result of `of`, without the cache.
 
         Args:
             plan: the batch size and the schedules of the run.

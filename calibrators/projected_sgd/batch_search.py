@@ -59,8 +59,9 @@ class BatchRanges:
 def feasible_batches(problem: ProjectedSgdProblem, accounts: Accounts) -> BatchRanges:
     """Find the ranges of batch sizes that meet the target, and certify the smallest size.
 
-    For constant schedules, a range of batch sizes is decided as a whole or else halved. For changing schedules, batch
-    sizes are tried one by one. The number of trials is limited, so that some batch sizes may remain undecided.
+    For constant schedules, a range of batch sizes is decided as a whole or, if that fails, halved. For changing
+    schedules, batch sizes are tried one by one. The number of trials is limited, so that some batch sizes may remain
+    undecided.
 
     Args:
         problem: the request, with the clients, the schedules and the privacy target.
@@ -153,7 +154,7 @@ class _BatchSearch:
     def _decide(self, low: int, high: int) -> bool | None:
         """Decide for a whole range of batch sizes m whether all of them or none meet the target.
 
-        For n clients and the T = ⌊n/m⌋ steps v of a pass, the bound on δ at m is
+        For n clients and the T = ⌊n/m⌋ steps v of a pass, the bound on δ at m is:
 
             (m/n) Σ_v g_v,
 

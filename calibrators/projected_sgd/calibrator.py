@@ -2,8 +2,8 @@
 
 A trusted aggregator goes once through n clients in secret batches of m; each client adds N(0, σ²) per coordinate to
 its gradient, so that the mean carries σ/√m; the models on the way stay hidden. Contraction of the ball, shifted
-interpolation and plain composition each bound what the released model shows; `account` takes the least. This file
-states the family; the problem, the searches, the printed bounds and the risk each have their own.
+interpolation and plain composition each bound the information in the released model; `account` takes the least. This
+file states the family; the problem, the searches, the printed bounds and the risk each have their own.
 """
 
 from __future__ import annotations

@@ -174,7 +174,8 @@ def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, pri
     """Return the run with the smallest noise at which a paper's bound on δ claims to meet the target.
 
     The noises of all steps are multiplied by one factor. The run is unchanged if the search finds no factor between
-    10⁻⁸ and 10⁸, if the factor is 1 up to `SAME_NOISE`, or if there are too many different steps to search.
+    10⁻⁸ and 10⁸, or if the factor is 1 up to `SAME_NOISE`. It is also unchanged if there are too many different steps
+    to search.
 
     Args:
         problem: the request, with the target.

@@ -151,7 +151,7 @@ def figures_at(theorem_1: TheoremAtInputs, claim: Target, *, rounds: int = 1) ->
 
 
 def _escape_figures(log_escape: float, rounds: int) -> TrueFigures:
-    """Return the true ε and δ of a noise whose escapes are more probable than the claimed δ; the true ε is infinite.
+    """Return the true ε and δ of a noise with escapes more probable than the claimed δ; the true ε is infinite.
 
     An escape is a message that is impossible on the neighbouring data set. For one round its probability is δ at the
     claimed ε. For several rounds it is only a lower bound on δ, and the upper bound is then 1.

@@ -142,7 +142,7 @@ class LevelsSearch:
         """Prepare the search at the decay rate of a candidate.
 
         Args:
-            candidate: the noise at whose number of levels the search starts.
+            candidate: the noise with the number of levels at which the search starts.
         """
         self._candidate = candidate
         self._release = candidate.release

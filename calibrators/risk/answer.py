@@ -1,7 +1,7 @@
 """The answer to a request for risk bounds: upper bounds, lower bounds and reference rates.
 
-A statement whose constant is hidden has a `scale`, the order in which its bound grows, and never a `value`: dividing
-one scale by another says how far two statements are apart as orders, and nothing about numbers.
+A statement with a hidden constant has a `scale`, the order in which its bound grows, and never a `value`: dividing one
+scale by another says how far two statements are apart as orders, and nothing about numbers.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def risk_cautions(risk: Risk | None, start: Start | None) -> Iterator[Caution]:
 
 
 def mark_vacuous_readings(readings: Iterable[PrintedReading], start: Start | None) -> tuple[PrintedReading, ...]:
-    """Mark the theorems of papers whose claimed risk is no better than the bound on the risk of the initial model.
+    """Mark the theorems of papers with a claimed risk no better than the bound on the risk of the initial model.
 
     Args:
         readings: the readings, that is, interpretations of the printed theorems.

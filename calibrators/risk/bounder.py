@@ -84,7 +84,7 @@ class RiskBounder:
 
 
 def bounder_of(calibrator: Calibrator) -> RiskBounder:
-    """Return the risk bounds of a calibrator whose `risk_bounds` is not None."""
+    """Return the risk bounds of a calibrator with a `risk_bounds` other than None."""
     assert calibrator.risk_bounds is not None
     return RiskBounder(calibrator, calibrator.risk_bounds)
 

@@ -34,7 +34,7 @@ def noise_quantity(description: str, absent: str = "the smallest certified noise
     """Describe the field of a request with the standard deviation σ of a run's noise; 0 is a run without noise.
 
     Args:
-        description: words for what the noise is added to, such as "on the sum of a batch".
+        description: words for the quantity that the noise is added to, such as "on the sum of a batch".
         absent: words for the noise of a request without this field.
 
     Returns:
@@ -65,7 +65,7 @@ class NoisyRun:
 
 @dataclass(frozen=True, kw_only=True)
 class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
-    """The computation of risk bounds for an algorithm whose requests describe one run.
+    """The computation of risk bounds for an algorithm with requests that describe one run.
 
     Attributes:
         given_run: function that returns the run of a request; None if its noise is to be calibrated.
@@ -183,7 +183,7 @@ def explicit_upper(
     reading: Literal["statement", "corrected"] = "statement",
     conditions: Iterable[ConditionResult] = (),
 ) -> UpperBound:
-    """Build an upper bound whose constants are explicit, so that it has a value.
+    """Build an upper bound with explicit constants, so that it has a value.
 
     Args:
         theorem: the theorem of the bound.

@@ -70,7 +70,7 @@ def field_names(kind: Hashable) -> tuple[str, ...]:
 
 
 class PartlyServed:
-    """An answer some of whose fields are not served. Its JSON schema has only those that are."""
+    """An answer with some fields that are not served. Its JSON schema has only those that are."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: Callable[[type], dict[str, object]]) -> object:

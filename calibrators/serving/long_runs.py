@@ -1,4 +1,4 @@
-"""Warn of answers whose run is too long or too costly to be carried out, and name the best shorter run."""
+"""Warn of answers with a run that is too long or too costly to be carried out, and name the best shorter run."""
 
 from __future__ import annotations
 

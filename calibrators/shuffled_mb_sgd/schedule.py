@@ -48,7 +48,7 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
         q√(R(e^{s²} − 1)) = √(2 ln(1/δ) + 2ε) − √(2 ln(1/δ)).
 
     On the left is the Gaussian parameter μ of the run, for the sampling rate q, the number of rounds R, and the privacy
-    loss s of one round, which depends on z. On the right is the μ that the target (ε, δ) allows.
+    loss s of one round. This loss depends on z. On the right is the μ that the target (ε, δ) allows.
 
     Args:
         problem: the request, with the target and the clients.

@@ -99,7 +99,7 @@ def select_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
     The result is valid, because each of the bounds is. It is looser if the estimate of the least bound is wrong.
 
     Args:
-        guarantee: a guarantee whose upper bound on δ is the minimum of several bounds.
+        guarantee: a guarantee with the minimum of several bounds as its upper bound on δ.
         epsilon: ε at which the bounds are compared.
 
     Returns:

@@ -137,7 +137,7 @@ class Book(ApprovalMoves):
         return row
 
     def what_if(self, tenant: str, identifier: str, job: JobAsked) -> WhatIf:
-        """Return what a job would cost, and whether the ledger's remaining budget covers it; change nothing.
+        """Return the cost of a job, and whether the ledger's remaining budget covers it; change nothing.
 
         Args:
             tenant: owner of the ledger.
@@ -392,7 +392,7 @@ class Book(ApprovalMoves):
         return retry(partial(self._release, tenant, identifier, "cancelled", by))
 
     def expire(self) -> int:
-        """End the reservations whose time has passed, and return how many there were.
+        """End the reservations that are past their time, and return how many there were.
 
         Raises:
             NotReconciled: the log does not continue a head that is known.

@@ -77,7 +77,7 @@ class ApprovalMoves(OwnerMoves):
     def void(
         self, tenant: str, identifier: str, request: VoidAsked, key: str, *, by: str = "", may_act: bool = True
     ) -> LedgerRow | PendingRow:
-        """Take back committed runs, on the declaration that nobody saw any of their outputs.
+        """Take back committed runs, on the declaration that no person saw any of their outputs.
 
         Args:
             tenant: owner of the ledger.

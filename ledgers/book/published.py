@@ -65,7 +65,7 @@ class PublishedLog:
             yield connection
 
     def _signed_size(self, connection: Connection) -> int:
-        """Return the number of entries of the log, whose head (size and Merkle root) the caller is about to sign.
+        """Return the number of entries of the log with the head (size, Merkle root) that the caller is about to sign.
 
         The head is noted in `continuity`: from now on the log must continue it.
 

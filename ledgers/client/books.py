@@ -94,7 +94,7 @@ class Books:
             slots: parts of the budget for mechanisms outside the plan: kinds (gdp, zcdp, rdp or pure), each as large as
                 the target allows, or a mapping from kinds to "largest" or to amounts.
             sealed: whether you declare that it is fixed which records belong to the block.
-            inputs: your declaration of what decisions depend on.
+            inputs: your declaration of the values that decisions depend on.
             released_before: whether you declare that something was released before.
             approval: whether a second person approves amendments, voids and reconciliations.
             by: your name in a file, which does not know its callers.

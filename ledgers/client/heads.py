@@ -1,6 +1,6 @@
 """Newest head of a service's log that this client has seen, kept in a file to notice a log that was changed.
 
-A service whose database was restored from a backup, or that shows different logs to different people, signs two
+A service with a database that was restored from a backup, or that shows different logs to different people, signs two
 inconsistent logs. The client proves this with the head that it kept.
 """
 

@@ -60,7 +60,7 @@ class Ledger:
     ) -> ReadableAnswer:
         """Return the charge that `reserve` would make with these arguments, and whether it fits; change nothing.
 
-        The runs are those of an item of the ledger's plan, or of a mechanism in a slot, that is, a part of the budget
+        The runs are those of an item of the ledger's plan, or of a mechanism in a slot. A slot is a part of the budget
         for runs that are not planned.
 
         Args:
@@ -123,7 +123,7 @@ class Ledger:
 
         Args:
             name: name of the plan's item, or a label if a slot is charged.
-            spec: one mechanism, or a repeated one, whose steps are reserved; needed for a slot.
+            spec: one mechanism, or a repeated one with steps that are reserved; needed for a slot.
             slot: kind of the slot that is charged.
             count: number of runs; None for all runs of the item or of the mechanism.
             eta: δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
@@ -305,7 +305,7 @@ class Ledger:
     def curve(self) -> list[tuple[float, float]]:
         """Return points (ε, log10 δ) of an upper bound for all runs of the plan together, near the target's δ.
 
-        Slots are not included. The curve does not depend on what was committed, so it does not measure spending.
+        Slots are not included. The curve does not depend on the committed runs, so it does not measure spending.
         """
         return [(point["epsilon"], point["log10_delta"]) for point in self.show().get("curve", ())]
 

@@ -378,7 +378,7 @@ class FilePlace:
         """Call a function of the book, that is, of the ledgers in the database, and translate its errors.
 
         Args:
-            call: the function, whose result is returned.
+            call: the function that gives the returned result.
 
         Raises:
             Refused: the file was closed, or the function raised `BookError`.

@@ -61,7 +61,7 @@ class ShownLog(Protocol):
             later: number of entries of the longer log; None means all present entries.
 
         Returns:
-            The proof, whose `path` is the list of hashes that a witness verifies.
+            The proof. Its `path` is the list of hashes that a witness verifies.
         """
         ...
 

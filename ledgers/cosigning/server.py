@@ -95,7 +95,7 @@ class WitnessService:
         return PlainTextResponse(line)
 
     def newest(self, digest: str) -> Response:
-        """Answer with the newest head of a log that this witness signed, for comparison with what the log shows.
+        """Answer with the newest head of a log that this witness signed, for comparison with the head the log shows.
 
         Args:
             digest: SHA-256 of the log's origin, in hexadecimal.
@@ -267,7 +267,7 @@ async def _read_body(request: Request) -> bytes:
     """Read the body of a request, of at most `LARGEST_BODY` bytes.
 
     Args:
-        request: the request, whose body has not been read.
+        request: the request, with a body that has not been read.
 
     Raises:
         _Answer: the body is larger; the rest of it is not read. The status is 413.

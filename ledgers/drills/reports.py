@@ -153,7 +153,7 @@ class DrillRecorder:
     def compare(self, done: str, *, expected: str, happened: str, passed: bool) -> None:
         """Record a step after the caller has compared its outcome with the expected one.
 
-        This is for steps whose outcome is a value and not an error.
+        This is for steps with a value and not an error as their outcome.
 
         Args:
             done: description of the step.

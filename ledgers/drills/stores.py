@@ -233,7 +233,7 @@ def make_store(server: str | None = None) -> Iterator[DrillStore]:
     The database and its copies are removed at the end, also after an error.
 
     Args:
-        server: URL of a PostgreSQL server, whose existing databases are not changed. None for an SQLite file.
+        server: URL of a PostgreSQL server. Its existing databases are not changed. None for an SQLite file.
 
     Yields:
         The empty store.

@@ -136,7 +136,7 @@ def run_witness(store: DrillStore, key: PublicKey) -> Iterator[WitnessAddress]:
     thread ends when the context is left.
 
     Args:
-        store: store of the drill, in whose temporary folder the witness has its own.
+        store: store of the drill. In its temporary folder the witness has its own.
         key: public key that the log is signed with.
 
     Yields:

@@ -1,7 +1,7 @@
 """The rule of a Rényi slot: a sum over its orders must stay above a privacy profile.
 
 A slot has orders a with weights w_a, which sum to 1, and with budgets B_a of Rényi divergence. Let S_a be the charge at
-order a so far, and C(a) = (a − 1)^{a−1}/a^a. The profile of what may still be run is below Σ w_a C(a) e^{(a−1)(B_a −
+order a so far, and C(a) = (a − 1)^{a−1}/a^a. The profile of the runs that may follow is below Σ w_a C(a) e^{(a−1)(B_a −
 S_a)} γ^−(a−1), where γ = e^ε. A move is valid while that sum stays above 1 − γ for all γ in (0, 1). With a single order
 this means S_a ≤ B_a. With several orders, one may be overdrawn if the others keep the sum large enough (docs/ledger.md,
 "Slots").

@@ -37,7 +37,7 @@ class LedgerTarget:
 
     @property
     def largest_added_delta(self) -> Amount:
-        """The largest δ that slots could add to the guarantee if the ledger allowed nothing else, rounded down.
+        """The largest δ that slots could add to the guarantee if the ledger allowed nothing but them, rounded down.
 
         Slots are parts of the privacy budget. An added δ raises an attacker's true positive rate at a given false
         positive rate by at most δ. So a target on that rate allows the difference of both rates. Any other target
@@ -72,8 +72,8 @@ class PlanItem:
         reserved: number of runs that reservations hold.
         committed: number of runs that may have been released.
         credit: number of free runs that came back from stopped or voided jobs. They can be reserved like other runs.
-        job: id of the reservation whose runs became this item, because a Gaussian slot paid for all of them together;
-            None for an item of the plan itself. A slot is a budget for mechanisms outside the plan.
+        job: id of the reservation with the runs that became this item, because a Gaussian slot paid for all of them
+            together; None for an item of the plan itself. A slot is a budget for mechanisms outside the plan.
     """
 
     name: str

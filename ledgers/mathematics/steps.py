@@ -111,7 +111,7 @@ class StepPrices:
         runs with the same charge.
 
         Returns:
-            The cost μ², a decimal amount; None also if it exceeds what the slot has left.
+            The cost μ², a decimal amount; None also if it exceeds the rest of the slot.
 
         Guarantees:
             Let R be the μ² that the slot has left, η the δ that the job may add, and G(m) the pair N(√m, 1) against
@@ -198,7 +198,7 @@ def step_prices(
         rough: whether to compute faster, with slightly higher prices. They are certified as well.
 
     Returns:
-        An object whose method `cost` computes the certified price. None if the job has no runs or more than
+        An object with a method `cost` that computes the certified price. None if the job has no runs or more than
         `MOST_PARTS` mechanisms, or if the largest ε that matters exceeds `_LARGEST_EPSILON`, so that e^ε might
         overflow.
     """

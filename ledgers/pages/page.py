@@ -2,7 +2,7 @@
 
 The page holds the report's record as data, in its canonical form, and shows the signature. The signature covers that
 record, with the digest of the page as its subject: of all its bytes, with a placeholder instead of the signature. So no
-part of the page can be altered, whatever version wrote it, and no other page can have its signature.
+part of the page can be altered, for every version that wrote it, and no other page can have its signature.
 """
 
 from __future__ import annotations

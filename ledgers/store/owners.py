@@ -276,7 +276,7 @@ def organisations_of(connection: Connection, identifiers: list[str]) -> set[str 
 def find_misplaced(
     connection: Connection, *, identifiers: Collection[str] | None = None, organisation: str | None = None
 ) -> list[str]:
-    """Find ledgers whose row was changed outside the service.
+    """Find ledgers with a row that was changed outside the service.
 
     A ledger that an organisation opened must still belong to it. Its search keys must be those that the names of its
     data set and block give.

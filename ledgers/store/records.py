@@ -54,8 +54,8 @@ class ItemRow:
         reserved: number of runs that reservations hold.
         committed: number of committed runs. Their outputs may have been released.
         credit: number of runs that were paid for and given back; they may be reserved again.
-        job: id of the reservation whose runs became this item, because a Gaussian slot paid for all of them together;
-            None for an item of the plan itself.
+        job: id of the reservation with the runs that became this item, because a Gaussian slot paid for all of them
+            together; None for an item of the plan itself.
     """
 
     name: str

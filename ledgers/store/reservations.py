@@ -135,7 +135,7 @@ def due(connection: Connection, now: float, *, limit: int, without: Collection[s
 
 
 def write(connection: Connection, changes: Sequence[tuple[ReservationRow, ReservationRow]]) -> None:
-    """Write the changes of reservations, whose ledgers must be locked.
+    """Write the changes of reservations. Their ledgers must be locked.
 
     Args:
         connection: connection of the transaction of the change.
@@ -192,7 +192,7 @@ def _is_owned(tenant: str) -> ColumnElement[bool]:
 
 
 def _load(connection: Connection, ids_query: Select[tuple[str]]) -> list[ReservationRow]:
-    """Load the reservations whose ids a query selects.
+    """Load the reservations with the ids that a query selects.
 
     Two queries are made: one for the reservations, and one for their runs in ledgers.
 

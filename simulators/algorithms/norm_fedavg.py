@@ -183,7 +183,7 @@ def initial_distance(problem: SimulatedProblem) -> float:
 def step_sizes(problem: SimulatedProblem, run: NormFedavgRun) -> StepSizes:
     """Return the requested step sizes of clients and server, with defaults from Theorem 2 of Das et al.
 
-    The defaults are
+    The defaults are:
 
         η = 1/(4LE√(1 + γ/r))   for clients,   β = 4L‖w_0 − w*‖Eη/√K   for the server,
 

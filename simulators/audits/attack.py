@@ -255,7 +255,7 @@ def _normal_quantile(rate: Floats) -> Floats:
 def gaussian_epsilon(mu: float, log_delta: float) -> float:
     """Return the least ε at which a Gaussian mechanism is (ε, δ)-differentially private.
 
-    With the standard normal distribution function Φ, ε is the root of
+    With the standard normal distribution function Φ, ε is the root of:
 
         Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) = δ,
 

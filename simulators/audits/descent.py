@@ -142,7 +142,7 @@ def attack_descent(spec: ProjectedSgd, setting: AttackSetting) -> Descent:
         InvalidInput: the relation changes the number of clients, or the observer sees more than one model.
 
     Returns:
-        The attack, whose statistic is the released model.
+        The attack. Its statistic is the released model.
     """
     if setting.relation == "add-or-remove-one":
         raise InvalidInput.at("/relation", "batches have a fixed size", allowed="replace-one, zero-out-one")

@@ -15,7 +15,7 @@ from epsilond.simulators.audits.worlds import Floats, Integers
 class Outcomes:
     """A mechanism with finitely many outcomes, given by the probability of each on neighbouring data sets.
 
-    Outcomes whose probabilities have the same ratios between the data sets may be merged into one.
+    Outcomes with the same ratios of probabilities between the data sets may be merged into one.
 
     Attributes:
         log_probabilities: `log_probabilities[world][outcome]` is the log probability of an outcome on the data set

@@ -37,7 +37,7 @@ class AttackSetting:
     Attributes:
         relation: relation of the two data sets: replace-one, zero-out-one or add-or-remove-one.
         unit: protected unit, a record or a client.
-        observer: party whose observations are attacked, such as the server.
+        observer: party with the observations that are attacked, such as the server.
         attack: "mathematical" to sample the noise from its formula; "implemented" to run the code that clients run.
         within_clients: True if clients have been drawn already, so that further subsampling without a stated unit
             selects their records.

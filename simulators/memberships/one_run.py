@@ -39,11 +39,11 @@ def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta:
     """Bound the probability that an attacker guesses many memberships right, under (ε, δ)-differential privacy.
 
     Each of m canaries (records of the audit) is in the data with probability ½, independently. An attacker guesses for
-    r of them whether they are. The probability of v or more right guesses is at most
+    r of them whether they are. The probability of v or more right guesses is at most:
 
-        P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i,  with i from 1 to v,
+        P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i,  with i from 1 to v.
 
-    where W is binomial with r trials and probability e^ε/(1 + e^ε) (Steinke, Nasr and Jagielski 2023, Theorem 5.2).
+    Here W is binomial with r trials and probability e^ε/(1 + e^ε) (Steinke, Nasr and Jagielski 2023, Theorem 5.2).
 
     Args:
         canaries: number m of canaries.

@@ -54,7 +54,7 @@ class HeldOut:
 
 
 def by_sign(models: Floats, features: Floats, targets: Floats) -> Mapping[str, Floats]:
-    """Return the error and the accuracy of linear models whose sign predicts targets ±1.
+    """Return the error and the accuracy of linear models with a sign that predicts targets ±1.
 
     An output of 0 counts as half an error.
 

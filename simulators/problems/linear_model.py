@@ -252,7 +252,7 @@ def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
         φ² ≤ max over clients of mean_j (s_j(r‖x_j‖) ‖x_j‖)².
 
     Here x_j are the features of record j of the client, and s_j(t) is the largest slope of its loss at predictions up
-    to t. For a linear loss, whose gradients do not depend on the model, φ² is the variance of the features.
+    to t. For a linear loss, with gradients that do not depend on the model, φ² is the variance of the features.
 
     Args:
         loss: loss of a linear prediction.

@@ -272,7 +272,7 @@ def _growth(features: Floats, radius: float) -> Floats:
     """Return a bound a_i r on the growth of ‖∇F_i − ∇F‖ from the model 0 to a model of norm r, for each client i.
 
     F_i is the mean loss of client i, and F the mean of all F_i. With the mean S_i of x xᵀ over the features x of client
-    i, the difference of the Hessians of F_i and F has a norm of at most
+    i, the difference of the Hessians of F_i and F has a norm of at most:
 
         a_i = ½ max(‖S_i‖, ‖mean of all S_i‖).
 

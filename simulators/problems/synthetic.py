@@ -71,7 +71,7 @@ class Recipe:
 
 @request
 class Synthetic(ABC):
-    """A learning problem of clients whose populations of records are drawn from a seed.
+    """A learning problem of clients with populations of records that are drawn from a seed.
 
     A share `own_share` of each population follows a model of the client's own, and the rest a common model. Models are
     in a ball of the given `diameter`. If `population`, the records of a client's population, is None, a default is

@@ -99,11 +99,11 @@ def excess_risks(
 ) -> npt.NDArray[np.float64]:
     """Train personalised least-squares models in several runs, and measure their excess risks.
 
-    The excess risk is the mean over all users i of
+    The excess risk is the mean over all users i of:
 
-        (w + θ_i − θ_i*)ᵀ C (w + θ_i − θ_i*),
+        (w + θ_i − θ_i*)ᵀ C (w + θ_i − θ_i*).
 
-    where w is the shared model, θ_i the personal model of the user, θ_i* the user's optimum, and C the covariance of
+    Here w is the shared model, θ_i the personal model of the user, θ_i* the user's optimum, and C the covariance of
     the features. All runs see the same records, and the same noise up to its standard deviation.
 
     Args:

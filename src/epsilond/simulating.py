@@ -186,6 +186,7 @@ def interrupt_on_sigterm() -> Iterator[None]:
     """
 
     def interrupt(*_: object) -> None:
+        """Raise the exception of Ctrl-C."""
         raise KeyboardInterrupt
 
     # Python's own handler would end the process at once.

@@ -115,7 +115,7 @@ class Sequences:
     def move(self, step: AcceleratedStep, middle: Floats, gradient: Floats) -> None:
         """Update the iterate w and the output w^ag by a gradient (lines 10 and 11 of Algorithm 2).
 
-        With the strong convexity μ and the projection Π onto the domain, the updates are
+        With the strong convexity μ and the projection Π onto the domain, the updates are:
 
             w    ← Π([αμ w^md + ((1 − α)μ + η) w − αg]/(μ + η)),
             w^ag ← αw + (1 − α) w^ag.

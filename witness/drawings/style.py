@@ -151,7 +151,7 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, str, str]], *, heading:
 
     Args:
         axes: the axes, with all lines drawn.
-        labels: height, words and colour of each label. A label whose height is infinite or NaN is left out.
+        labels: height, words and colour of each label. A label with an infinite or NaN height is left out.
         heading: heading above the labels.
     """
     drawable = [(value, words, colour) for value, words, colour in labels if math.isfinite(value)]

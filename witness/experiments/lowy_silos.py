@@ -51,7 +51,7 @@ SOFTMAX_STANDS_FOR = (
 
 
 def _digits(loss: Literal["logistic", "softmax"], participants: Sequence[int], epsilons: Sequence[float]) -> Silos:
-    """Return the experiment on handwritten digits, which stands in for MNIST in Lowy and Razaviyayn's paper of 2023.
+    """Return the experiment on handwritten digits, which replaces MNIST in Lowy and Razaviyayn's paper of 2023.
 
     Logistic regression is the paper's task, and softmax regression a variant of it. Models stay in a ball of diameter
     20. The step sizes of the grid are around 4 for the logistic and 2 for the softmax loss, about 1/β for the

@@ -37,7 +37,7 @@ def build_groups(epsilon: float) -> tuple[RunGroup, ...]:
     """Return two equally large groups of clients. The second has half the records, twice the weight and half the ε.
 
     Args:
-        epsilon: ε of the first group, whose clients have `SAMPLES` records each.
+        epsilon: ε of the first group. Its clients have `SAMPLES` records each.
     """
     half = CLIENTS // 2
     first_group = RunGroup(clients=half, samples_per_client=SAMPLES)

@@ -144,7 +144,7 @@ def _conditions(
 def _at_minimiser(problem: AnyProblem) -> tuple[Floats, Floats | None]:
     """Return the clients' gradients at the computed minimiser, and their Hessians if the losses are quadratic.
 
-    With n records x_1, …, x_n of a client, the Hessian is
+    With n records x_1, …, x_n of a client, the Hessian is:
 
         c · (x_1 x_1ᵀ + … + x_n x_nᵀ)/n + λI,
 

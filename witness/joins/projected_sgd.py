@@ -1,7 +1,7 @@
 """projected-sgd: its calibrator, and the bounds of Asoodeh et al. on its excess risk.
 
 Corollary 1 is used in its corrected reading, with the noise of every coordinate, as its proof gives it. Corollaries 1
-and 2 are stated for one pass over records drawn independently from one population, whose risk is the objective.
+and 2 are stated for one pass over records drawn independently from one population. Its risk is the objective.
 """
 
 from __future__ import annotations
@@ -181,11 +181,11 @@ def _constant_step_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tu
 def _last_model_bound(problem: SimulatedProblem, run: ProjectedSgdRun) -> PromisedBound:
     """Return the bound of Corollary 1 of Asoodeh et al. on the excess risk of the last model, with its error corrected.
 
-    It is
+    It is:
 
-        2β(mD² + G² + dσ²)/(λ² m T),
+        2β(mD² + G² + dσ²)/(λ² m T).
 
-    where T is the number of steps on batches of m records, β the smoothness, λ the strong convexity, D the Lipschitz
+    Here T is the number of steps on batches of m records, β the smoothness, λ the strong convexity, D the Lipschitz
     constant, and G the standard deviation of gradients. σ is the largest standard deviation of the noise in a step, on
     each of d coordinates.
 

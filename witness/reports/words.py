@@ -91,7 +91,7 @@ def _protection_sentence(guarantee: JsonObject) -> tuple[str, ...]:
         guarantee: JSON form of the guarantee.
 
     Returns:
-        One sentence; none for a report of an earlier engine, whose guarantee has no such sentence.
+        One sentence; none for a report of an earlier engine, because its guarantee has no such sentence.
     """
     if "in_words" not in guarantee:
         return ()

@@ -262,7 +262,7 @@ def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequenc
 
 
 def _edge_warnings(arm: TrialArm, chosen: Mapping[str, Floats]) -> Iterator[Caution]:
-    """Warn of each tuned parameter whose best value is the same end of its grid in most trials.
+    """Warn of each tuned parameter with a best value at the same end of its grid in most trials.
 
     A wider grid might then give a better result.
 

@@ -36,7 +36,7 @@ class ChernoffBounds(NamedTuple):
     def at(cls, transforms: Sequence[Transform], tilts: FloatArray) -> ChernoffBounds:
         """Evaluate the Chernoff bounds on δ(ε) of a composition at several exponents μ.
 
-        Let D(ε) be δ(ε) without the losses that are left out as improbable. For every μ ≥ 0,
+        Let D(ε) be δ(ε) without the losses that are left out as improbable. For every μ ≥ 0:
 
             D(ε) ≤ e^{b(μ) − με},   b(μ) = K(μ) + log C(μ),   K(μ) = log E_P[e^{μS}],
 
@@ -114,7 +114,8 @@ class ChernoffBounds(NamedTuple):
         """Estimate the shortest period of the trapezoidal rule for δ(ε) at which its aliasing error is small enough.
 
         A rule with spacing Δt has the period A = 2π/Δt in ε, which causes the error. By the Chernoff bounds e^{b(μ) −
-        με} on δ(ε), the error is about e^{b(μ) − με − |μ−l|A} on either side of l, for the best tilt μ on that side.
+        με} on δ(ε), the error is about e^{b(μ) − με − |μ−l|A} on either side of l. Here μ is the best tilt on that
+        side.
 
         Args:
             tilt: real part l of the line of integration.

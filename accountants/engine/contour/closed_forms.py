@@ -147,7 +147,7 @@ class LaplaceSteps(ClosedForm):
         """Return the cumulant of the total loss of T Laplace steps, and its first two derivatives.
 
         The cumulant is K(l) = T log M(l), with the moment M(l) = E[e^{lL}] of one loss L. With the shift s, x = l + ½
-        and f(x) = tanh(xs)/(2x),
+        and f(x) = tanh(xs)/(2x):
 
             K  = T (−s/2 + log cosh xs + log(1 + f)),
             K′ = T (s tanh xs + f′/(1 + f)),

@@ -19,11 +19,11 @@ def edge_bound(ratio: LikelihoodRatio, tilt: float, frequencies: FloatArray, hei
 
     Let L be the privacy loss of one step that draws a batch without replacement, and s its shift. The noise of L > 0
     begins at the edge s/2. The path leads from there to s/2 + iy. It is part of the contour that bounds how fast
-    E[e^{(l+it)L}] decays in t. For all frequencies t′ ≥ t the integral on the path is at most
+    E[e^{(l+it)L}] decays in t. For all frequencies t′ ≥ t the integral on the path is at most:
 
-        φ(s/2) e^{y²/2} [s min(½y², (tβ)^−2) + q(1 − q) s² e^{2b} (1 + l + t₀ + (l + t₀) e^{lb}) (t₀β)^−3],
+        φ(s/2) e^{y²/2} [s min(½y², (tβ)^−2) + q(1 − q) s² e^{2b} (1 + l + t₀ + (l + t₀) e^{lb}) (t₀β)^−3].
 
-    where φ is the normal density, r the likelihood ratio, q the rate, and
+    Here φ is the normal density, r the likelihood ratio, q the rate, and
 
         β = q sin(sy)/y,   b = −log(|r(s/2 + iy)|/r(s/2)),   t₀ = max(t, 6^{1/3}/(βy)).
 

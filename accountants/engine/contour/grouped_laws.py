@@ -67,7 +67,7 @@ def build_parts(laws: Laws) -> list[Part]:
 
 
 def _count_laws(laws: Laws) -> Counter[Law]:
-    """Return the total number of steps of each distinct distribution, without those whose loss is always zero.
+    """Return the total number of steps of each distinct distribution, without those with a loss that is always zero.
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
@@ -87,7 +87,7 @@ def _build_subsampled_part(law: SampledGaussianLaw | DrawnGaussianLaw, count: in
         count: number of steps.
 
     Returns:
-        The part, whose transform is an integral over the noise. No improbable noise is left out yet.
+        The part. Its transform is an integral over the noise. No improbable noise is left out yet.
     """
     kind = "drawn" if isinstance(law, DrawnGaussianLaw) else law.direction
     return NoiseSteps(LikelihoodRatio(law.rate, law.shift), kind, count)

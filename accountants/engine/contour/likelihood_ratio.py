@@ -1,6 +1,6 @@
 """The likelihood ratio of a sampled Gaussian to its noise, on the real axis and off it (certificate, A2 and A4).
 
-In standard deviations of the noise, with rate q and shift s,
+In standard deviations of the noise, with rate q and shift s:
 
     r(x) = 1 − q + q e^y,   y = s x − s²/2,   p(x) = q e^y / r(x) = (log r)′(x)/s.
 """
@@ -27,7 +27,7 @@ _LARGE_EXPONENT = 300.0
 class LikelihoodRatio:
     """The likelihood ratio of a Poisson-subsampled Gaussian step as a function of its noise.
 
-    With the noise x in standard deviations, the rate q and the shift s,
+    With the noise x in standard deviations, the rate q and the shift s:
 
         r(x) = 1 − q + q e^y,   y = s x − s²/2,   p(x) = q e^y / r(x) = (log r)′(x)/s.
 
@@ -55,7 +55,7 @@ class LikelihoodRatio:
     def log_ratio(self, x: FloatArray) -> FloatArray:
         """Return the log likelihood ratio of one subsampled Gaussian step, within `ratio_error`.
 
-        With y = s x − s²/2 and the rate q it is
+        With y = s x − s²/2 and the rate q it is:
 
             log r(x) = log(1 − q + q e^y)              for q ≤ ½,
             log r(x) = y + log(q + (1 − q) e^{−y})     for q > ½, where 1 − q is an exact double.
@@ -110,7 +110,7 @@ class LikelihoodRatio:
     def turn(self, x: FloatArray, height: float) -> tuple[FloatArray, FloatArray]:
         """Return the angle and the relative modulus of the likelihood ratio r at complex noise x + iy.
 
-        With the shift s and p = `response(x)`,
+        With the shift s and p = `response(x)`:
 
             r(x + iy)/r(x) = 1 − p + p e^{isy},   |r(x + iy)/r(x)|² = 1 − 4p(1 − p) sin²(sy/2).
 

@@ -43,7 +43,7 @@ class Integrand:
     """The integrand of δ(ε) at equally spaced points of a vertical line in the complex plane, with all error bounds.
 
     The finite part of δ is D(ε) = E_P[(1 − e^{ε−S})₊] for the total loss S. It is approximated by the trapezoidal rule
-    at the nodes z_k = l + it_k with t_k = k Δt,
+    at the nodes z_k = l + it_k with t_k = k Δt:
 
         D(ε) ≈ e^{K(l) − lε} Re Σ_k a_k e^{it_k(c − ε)},   a_k = (Δt/π) φ(t_k)^T e^{−it_k c}/(z_k(1 + z_k)),
 

@@ -1,4 +1,4 @@
-"""T steps whose loss is a function of Gaussian noise, as a part of a composition (certificate, A2 and A8)."""
+"""T steps with a loss that is a function of Gaussian noise, as a part of a composition (certificate, A2 and A8)."""
 
 from __future__ import annotations
 

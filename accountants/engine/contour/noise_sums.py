@@ -278,7 +278,7 @@ class NoiseSums:
     ) -> FloatArray:
         """Bound the characteristic function φ of one step for all frequencies t′ ≥ t, without rounding errors.
 
-        The integral over the noise x is moved to x + iy, where the integrand decays as e^{−tθ(x)}. |φ(t′)| is at most
+        The integral over the noise x is moved to x + iy, where the integrand decays as e^{−tθ(x)}. |φ(t′)| is at most:
 
             B_y(t) = e^{y²/2} E_l[G e^{−tθ}] + P_l(atom) + side paths,
 

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 class Piece(NamedTuple):
     """The integrand f_z of M(z) = E[e^{zL}] for one step's loss L, on an interval of the Gaussian noise x of the step.
 
-    It is
+    It is:
 
-        f_z(x) = φ(x) r(x)^{c₁} r(−x)^{c₂},   (c₁, c₂) = (1 + z, 0) to remove, (−z, 0) to add, (1 + z, −z) to replace,
+        f_z(x) = φ(x) r(x)^{c₁} r(−x)^{c₂},   (c₁, c₂) = (1 + z, 0) to remove, (−z, 0) to add, (1 + z, −z) to replace.
 
-    where φ is the standard normal density and r the likelihood ratio of one step.
+    Here φ is the standard normal density and r the likelihood ratio of one step.
 
     Attributes:
         ratio: the function r.

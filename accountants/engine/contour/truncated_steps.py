@@ -1,4 +1,4 @@
-"""T steps whose loss is a function of Gaussian noise, with improbable noise left out (certificate, A2 and A8)."""
+"""T steps with a loss that is a function of Gaussian noise, with improbable noise left out (certificate, A2 and A8)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TruncatedSteps:
     """T independent subsampled Gaussian steps, with the improbable ends of their noise left out.
 
     The steps are Poisson-subsampled in one direction, or batches of a fixed size without replacement. For a batch, the
-    loss is that of the directions "remove" and "add" on the noise x ≥ s/2, and 0 with probability (1 − q) erf(s/√8)
+    loss is that of the directions "remove" and "add" on the noise x ≥ s/2. It is 0 with probability (1 − q) erf(s/√8)
     (docs/engine-certificate.md, A8).
 
     Attributes:

@@ -22,7 +22,7 @@ class TransformLimits:
 class Budget:
     """Limits on the work of one composition on a lattice of privacy losses, as counts that are fixed before the start.
 
-    A cell is an interval of losses, whose mass is put on lattice points. Sums over the points use the fast Fourier
+    A cell is an interval of losses. Its mass is put on lattice points. Sums over the points use the fast Fourier
     transform (FFT) or are direct.
 
     Attributes:
@@ -54,7 +54,7 @@ class Budget:
     def cells_for(self, parts: int) -> int:
         """Return the largest number of cells of all loss distributions together.
 
-        A cell is an interval of losses, whose mass is put on lattice points. The number is `cells`, or 1/48 of `cells`
+        A cell is an interval of losses. Its mass is put on lattice points. The number is `cells`, or 1/48 of `cells`
         for each pair if that is more.
 
         Args:

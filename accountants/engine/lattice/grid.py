@@ -1,7 +1,7 @@
 """Choice of the cells: a lattice unit, and for each distribution the multiples of it that bound its cells.
 
-Splitting the mass of a cell of width H between its bounds adds at most H²/4, on average H²/6, to the loss's variance,
-at fixed masses under both distributions. Merging it takes H²/12 away. At tilt λ the two bounds of log δ therefore
+Splitting the mass of a cell of width H between its bounds adds at most H²/4, on average H²/6, to the loss's variance.
+The masses under both distributions are fixed. Merging it takes H²/12 away. At tilt λ the two bounds of log δ therefore
 differ by
 
     λ (1 + λ)/2 · Σ_j T_j E_λ[H²/24 + H²/12]        (the upper bound halves each cell)

@@ -306,7 +306,7 @@ def _bound_transform(law: TiltedDistribution, unit: float, blocks: int, most_out
     """Return upper bounds on the characteristic function |φ| of one distribution, on each block of frequencies.
 
     Let φ_B be the part of φ from a window of losses, and w the mass outside the window. Then |φ| ≤ |φ_B| + w. The
-    function F(τ) = |φ_B(τ)|² has a second derivative of at most 2V in size, where V is the second moment of the loss
+    function F(τ) = |φ_B(τ)|² has a second derivative of at most 2V in size. Here V is the second moment of the loss
     about the centre of the lattice. By Taylor's theorem, at a distance s from a frequency τ of the FFT,
 
         F(τ + s) ≤ F(τ) + |s F′(τ)| + s² V.

@@ -215,7 +215,7 @@ def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_abo
         profile: profile ε ↦ δ(ε) of one direction of the composition.
         log_delta: log of the target δ.
         guess: an estimate of ε, with the slope of log δ there.
-        from_above: True for an ε whose upper bound on log δ is at most the target. False for an ε whose lower bound is
+        from_above: True for an ε with an upper bound on log δ of at most the target. False for an ε with a lower bound
             above the target.
 
     Returns:

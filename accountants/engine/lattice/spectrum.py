@@ -1,10 +1,10 @@
 """Transform of a composed lattice distribution on one tilted line, and bounds on δ from it that include every error.
 
-For distributions on multiples of h, N frequencies t_k = 2πk/(Nh), z_k = λ + i t_k and M the composed transform,
+For distributions on multiples of h, N frequencies t_k = 2πk/(Nh), z_k = λ + i t_k and M the composed transform:
 
-    (1/N) Σ_{k mod N} M(z_k) G(z_k) = Σ_m e^{λ m A} D(ε + mA),  A = Nh,  G(z) = Σ_{lattice s > ε} e^{−zs} (1 − e^{ε−s}),
+    (1/N) Σ_{k mod N} M(z_k) G(z_k) = Σ_m e^{λ m A} D(ε + mA),  A = Nh,  G(z) = Σ_{lattice s > ε} e^{−zs} (1 − e^{ε−s}).
 
-where D is the finite part of δ (docs/engine-certificate.md B3; the node k = N/2 of an even N counts once). All terms on
+Here D is the finite part of δ (docs/engine-certificate.md B3; the node k = N/2 of an even N counts once). All terms on
 the right are ≥ 0. Those with m ≠ 0 are the alias, by which the sum exceeds D(ε), and which `Chernoff` bounds. G
 continues to −1 < λ < 0, where the same sum is −E[min(1, e^{ε−S})] plus an alias of the same sign.
 """
@@ -280,7 +280,7 @@ class Chernoff:
     """Chernoff bounds on δ at several tilts, which bound the alias of a lattice sum at a tilt λ.
 
     A lattice sum with period A equals Σ_m e^{λmA} D(ε + mA) over all integers m, with the finite part D of δ. All terms
-    are non-negative, so the sum exceeds D(ε) by at most
+    are non-negative, so the sum exceeds D(ε) by at most:
 
         C(μ) e^{K(μ) − με} / (e^{(μ−λ)A} − 1) + C(ν) e^{K(ν) − νε} / (e^{(λ−ν)A} − 1),      ν < λ < μ.
 
@@ -329,8 +329,8 @@ class Chernoff:
     def log_alias(self, epsilon: float, period: float, log_unit: float) -> float:
         """Bound the aliasing error of the lattice sum for δ at ε from above, as a logarithm.
 
-        It is the sum of a bound for each side of λ, the least of C(μ) e^{K(μ) − με} / (e^{|μ−λ|A} − 1) over the stored
-        tilts μ on that side.
+        It is the sum of a bound for each side of λ. That bound is the least of C(μ) e^{K(μ) − με} / (e^{|μ−λ|A} − 1)
+        over the stored tilts μ on that side.
 
         Args:
             epsilon: ε, in nats.

@@ -5,7 +5,7 @@ most H(α). Thresholds m₁ < m₂ < … and one lattice point g_k in each cell 
 linear between lattice points. At α_k = e^{g_k} it is the lower one of the lines of m_k and m_{k+1}. These differ by the
 moment of the cell, c_k = p_k − α_k q_k, where p_k and q_k are the masses of the cell under P and Q. With
 c⁺ = max(c, 0) and c⁻ = max(−c, 0), the survival function of the lattice distribution on the interval below g_k, of
-length h, is
+length h, is:
 
     S = P(L > m_k) − c⁻_{k−1}/(1 − e^{−h}) + c⁺_k e^{−h}/(1 − e^{−h}).
 
@@ -112,7 +112,7 @@ def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offse
         offset: offset of the lattice, in nats.
 
     Returns:
-        The distribution, whose δ is at most that of the loss at every ε.
+        The distribution. Its δ is at most that of the loss at every ε.
     """
     lines = lines.without(end_thresholds(lines.cells, unit, tilt, offset))
     points = choose_points(lines.cells, unit, offset)

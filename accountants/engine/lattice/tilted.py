@@ -1,6 +1,6 @@
 """Exponential tilting: the distributions p e^{λL}/M(λ), their cumulants, and the tilt that suits an ε.
 
-With S the sum of all losses under P, z = λ + it and K = log M, M(z) = E[e^{zS}; S < ∞], the finite part of δ is
+With S the sum of all losses under P, z = λ + it and K = log M, M(z) = E[e^{zS}; S < ∞], the finite part of δ is:
 
     D(ε) = E[(1 − e^{ε−S})₊] = (1/2πi) ∫ e^{K(z) − zε} dz / (z (1 + z))     for λ > 0   (docs/engine-certificate.md A0),
 

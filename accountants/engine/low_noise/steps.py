@@ -103,7 +103,7 @@ def upper_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
 
     The mass between two lattice points moves to these points, without a change of the total mass under either
     distribution (connect-the-dots). So for δ_k, the δ of the step at the k-th lattice point, the probability of a loss
-    above this point is
+    above this point is:
 
         (δ_k − e^{−h} δ_{k+1})/(1 − e^{−h}).
 

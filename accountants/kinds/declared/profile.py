@@ -89,7 +89,7 @@ def _natural(points: Iterable[tuple[float, float]]) -> list[ProfilePoint]:
 
 
 def delta_between(inputs: ProfileInputs) -> Outputs:
-    """Compute an upper bound on δ(ε) of every mechanism whose privacy profile is known at some points.
+    """Compute an upper bound on δ(ε) of every mechanism with a privacy profile that is known at some points.
 
     Between two points the bound is a line in e^ε. The larger bound of both directions is returned.
 

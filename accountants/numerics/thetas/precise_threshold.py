@@ -19,7 +19,7 @@ _SPLITTER = 2.0**27 + 1
 def _two_product(x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:
     """Return the exact product x·y as an unevaluated sum of two doubles, by Dekker's algorithm.
 
-    The product is exact if nothing overflows or underflows. Each factor is split into two halves of 26 bits, whose
+    The product is exact if nothing overflows or underflows. Each factor is split into two halves of 26 bits. Their
     products are exact.
 
     Args:

@@ -95,7 +95,7 @@ class AllocationRenyi:
             order: largest order that is needed.
 
         Returns:
-            The lower and the upper bounds, two arrays whose entry a belongs to the order a.
+            The lower and the upper bounds, two arrays. Their entry a belongs to the order a.
         """
         largest_order = _FIRST_WHOLE
         while largest_order < order:
@@ -143,9 +143,7 @@ def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, Fl
     X_i is the ratio of the densities of N(c, 1) and N(0, 1) under N(0, 1), with E[X_i^a] = e^{a(a − 1)c²/2}. The powers
     of the sum have the generating series
 
-        Σ_a E[(X₁ + … + X_t)^a] z^a/a! = (Σ_a E[X₁^a] z^a/a!)^t,
-
-    whose coefficients are computed by repeated squaring.
+        Σ_a E[(X₁ + … + X_t)^a] z^a/a! = (Σ_a E[X₁^a] z^a/a!)^t. Its coefficients are computed by repeated squaring.
 
     Args:
         shift: c, in standard deviations of the noise.

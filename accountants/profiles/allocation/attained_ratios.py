@@ -157,7 +157,7 @@ def _atoms(profile: AtomicProfile) -> tuple[FloatArray, FloatArray, float]:
     lowers δ.
 
     Args:
-        profile: privacy profile of a pair (P, Q) whose privacy loss has atoms only.
+        profile: privacy profile of a pair (P, Q) with a privacy loss that has atoms only.
 
     Returns:
         The probabilities under P, rounded down; e^{−L} times these, rounded up; and log P(L = ∞), rounded down.

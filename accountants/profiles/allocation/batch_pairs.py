@@ -130,6 +130,7 @@ def _ratio_of_batch_above(run: Pair, epochs: int, cells: int) -> FiniteRatio:
     """
 
     def multiply(first: FiniteRatio, second: FiniteRatio) -> FiniteRatio:
+        """Multiply two ratios, with the values of the product merged into cells."""
         return multiply_ratios(first, second, cells)
 
     factors = factors_of(run, epochs)
@@ -155,6 +156,7 @@ def _ratio_of_batch_below(run: Pair, epochs: int, cells: int) -> FiniteRatio | N
     """
 
     def multiply(first: FiniteRatio, second: FiniteRatio) -> FiniteRatio:
+        """Multiply two ratios, with the values of the product merged into cells."""
         return multiply_ratios(first, second, cells)
 
     factors = factors_of(run, epochs) or ()

@@ -41,6 +41,7 @@ def cells_of_batch(run: Pair, cells: int) -> OutputCells | None:
     """
 
     def multiply(first: OutputCells, second: OutputCells) -> OutputCells:
+        """Multiply the outputs of two releases, merged into cells."""
         return multiply_cells(first, second, cells)
 
     releases = factors_of(run, 1) or ()

@@ -81,7 +81,7 @@ class GroupMinimum:
     def _lower_log_delta(self, epsilon: float) -> float:
         """Compute a lower bound on log δ of two changes of a data set, a removal and an addition.
 
-        With the hockey-stick divergence E_γ of the pair (P, Q) of one change, and γ = e^ε, δ is the least value of
+        With the hockey-stick divergence E_γ of the pair (P, Q) of one change, and γ = e^ε, δ is the least value of:
 
             F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P)   over γ₁ > 0.
 

@@ -1,7 +1,7 @@
 """Pairs of a contribution to a hidden one of m sets of outputs, by a union of tests of one set each.
 
 Let A_i be a test of the outputs of set i. Let p = P_i(A_i) for the distribution P_i of outputs with the contribution in
-set i, and q = Q(A_i) without it. With P the mean of the P_i and A the union of the A_i,
+set i, and q = Q(A_i) without it. With P the mean of the P_i and A the union of the A_i:
 
     P(A) ≥ p,   Q(A) ≤ m q,   hence E_γ(P‖Q) ≥ p − γ m q for every γ ≥ 0.
 

@@ -149,6 +149,7 @@ def pure_of_divergence(rho: float) -> float:
     """
 
     def is_small_enough(x: float) -> bool:
+        """Return whether x tanh(x/2) is at most ρ."""
         return x * math.tanh(0.5 * x) <= rho
 
     root = math.sqrt(2.0 * rho)

@@ -69,7 +69,7 @@ class RenyiProfile(Profile):
     def _reaches(self, log_delta: float) -> float:
         """Return the least ε at which the bound of some order on log δ has a given value.
 
-        With the bound D_a on the divergence of order a and C(a) = (a − 1)^{a−1}/a^a, the bound of this order is
+        With the bound D_a on the divergence of order a and C(a) = (a − 1)^{a−1}/a^a, the bound of this order is:
 
             log δ(ε) ≤ log C(a) + (a − 1)(D_a − ε).
 

@@ -1,4 +1,4 @@
-"""Upper bounds on the Rényi divergences of pairs whose losses have a known distribution.
+"""Upper bounds on the Rényi divergences of pairs with losses of known distribution.
 
 For a Laplace pair of shift s, D_a = log(a/(2a−1) e^{(a−1)s} + (a−1)/(2a−1) e^{−as})/(a − 1) (Mironov 2017, Proposition
 6). For a pure mechanism, randomized response has the largest divergence (Mironov 2017, Proposition 10). A batch without

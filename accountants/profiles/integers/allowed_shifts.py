@@ -90,8 +90,8 @@ def majorising_shift(bounds: ShiftBounds) -> Parts:
 def concentrated_shift(bounds: ShiftBounds) -> Parts:
     """Return an allowed shift of an integer vector with few large coordinates.
 
-    The largest possible size is used as often as the bounds allow. The same is repeated with what the bounds then
-    leave.
+    The largest possible size is used as often as the bounds allow. The same is repeated with the values that the bounds
+    then leave.
 
     Args:
         bounds: bounds on the squared ℓ2 norm and the ℓ1 norm of the shift, and its dimension.

@@ -133,7 +133,7 @@ def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, S
         edges: integers a₀ > a₁ > …; cell i has the integers from a_{i+1} to a_i − 1.
 
     Returns:
-        The table whose δ is an upper bound, and the table whose δ is a lower bound.
+        The table with an upper bound as its δ, and the table with a lower bound as its δ.
     """
     # The upper bound: the largest loss of a cell is that of its smallest integer.
     farthest = float(np.max(np.abs(edges))) / scale

@@ -35,7 +35,7 @@ _LISTED = 256
 class DiscreteGaussianRenyi:
     """The Rényi divergences of discrete Gaussian noise, P(y) ∝ e^{−y²/2σ²} on the integers, and its shift by k.
 
-    With the sum θ(f) of e^{−(y − f)²/2σ²} over the integers y, the divergence of order a is
+    With the sum θ(f) of e^{−(y − f)²/2σ²} over the integers y, the divergence of order a is:
 
         a k²/2σ² + log(θ((a − 1) k)/θ(0))/(a − 1).
 

@@ -164,7 +164,7 @@ def attained_pair(trials: int, other_trials: int, theta: float, raised: int) -> 
 def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losses:
     """Return the privacy losses of a sum of binary trials when m of its trials change their success probability.
 
-    Let F_j(s) be the probability of the sum s of M + m trials, if j of them have the success probability 1/2 + θ and
+    Let F_j(s) be the probability of the sum s of M + m trials. Here j of them have the success probability 1/2 + θ and
     the others 1/2 − θ. The privacy loss at s, which increases with s, is
 
         log F_{h+m}(s) − log F_h(s).
@@ -209,7 +209,7 @@ def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losse
 
 
 def _lower_profile(listed: _Losses) -> Profile:
-    """Return a lower bound on a privacy profile δ(ε) from the listed sums whose loss is certainly positive.
+    """Return a lower bound on a privacy profile δ(ε) from the listed sums with a certainly positive loss.
 
     Sums above all those that the second distribution lists are merged into one outcome, which lowers δ. Their
     probability under that distribution is at most e^`LOG_UNLISTED`, so their loss has a lower bound.

@@ -142,7 +142,7 @@ class ShiftedNoiseProfile(Profile):
         return Interval(min(lower, upper), upper)
 
     def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
-        """Return bounds on log δ at each ε, both of them whatever `lower` says, and without arrays."""
+        """Return bounds on log δ at each ε, both of them for every value of `lower`, and without arrays."""
         del lower
         return [self.log_delta_bounds(epsilon) for epsilon in epsilons]
 
@@ -191,7 +191,8 @@ def shifted_pairs(table: ShiftedTable | None, formula: RenyiFormula | None = Non
         formula: Rényi divergences of the noise and its shift, if they are known.
 
     Returns:
-        `upper`, whose δ is at least that of the noise and its shift at every ε, and `attained`, whose δ is at most it.
+        `upper`, with a δ of at least that of the noise and its shift at every ε, and `attained`, with a δ of at most
+        it.
     """
     if table is None:
         pair = Pair(ZeroProfile(), ZeroProfile())

@@ -31,7 +31,8 @@ def skellam_pairs(variance: float, shift: int) -> ShiftedPairs:
         shift: shift k, the sensitivity of the released integer, at most 1e15.
 
     Returns:
-        `upper`, whose δ is at least that of the noise and its shift at every ε, and `attained`, whose δ is at most it.
+        `upper`, with a δ of at least that of the noise and its shift at every ε, and `attained`, with a δ of at most
+        it.
     """
     if shift == 0:
         return shifted_pairs(None)

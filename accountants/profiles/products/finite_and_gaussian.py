@@ -99,7 +99,7 @@ class FiniteAndGaussianProfile(Profile):
         """Return the log tails of the total privacy loss, with the losses of the finite part raised by their error.
 
         The raised losses dominate. With the losses l_i and probabilities p_i of the finite part, the probability p_∞ of
-        an infinite loss, and the normal distribution function Φ,
+        an infinite loss, and the normal distribution function Φ:
 
             P(L > ε) = p_∞ + Σ p_i Φ(μ/2 − (ε − l_i)/μ),
             Q(L > ε) = Σ p_i e^{−l_i} Φ(−μ/2 − (ε − l_i)/μ).

@@ -151,7 +151,7 @@ class RepeatedStep:
 class OneLargeStep:
     """Bounds on log δ of a composition in the forward direction, which are close if one step has a large privacy loss.
 
-    With the loss L_t and the privacy profile δ_t of step t,
+    With the loss L_t and the privacy profile δ_t of step t:
 
         δ(ε) ≥ Σ_t δ_t(ε) − ½ (Σ_t P(L_t > ε))²,
 
@@ -310,7 +310,7 @@ class OneLargeStep:
         """Return an upper bound on log δ(ε), ε > 0, of a composition that is dominated by one large loss.
 
         It is a union bound over the step with this loss, and over a large sum R of the losses of the other steps. With
-        the profile δ_t and loss L_t of step t, the total loss S, and shifts c_0 < … < c_m, it is the log of
+        the profile δ_t and loss L_t of step t, the total loss S, and shifts c_0 < … < c_m, it is the log of:
 
             Σ_t δ_t(ε − c_0) + Σ_{k≥1} Σ_t δ_t(ε − c_k) P(R > c_{k−1}) + P(S > ε, R > c_m).
 

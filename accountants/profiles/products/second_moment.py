@@ -4,7 +4,7 @@ Proof: docs/engine-certificate.md, A second moment.
 
 With R = dP/dQ of the product, R ≥ 0 and E_Q R = 1, δ(ε) = E_Q[(R − α)₊], α = e^ε. Let A be the event that no step's
 loss exceeds c, η ≥ P(not A), and X = R on A, 0 elsewhere. Then δ(ε) ≤ η + E_Q[(X − α)₊], E_Q X ≥ 1 − η, and
-(x)₊ = (|x| + x)/2 with Cauchy and Schwarz give, where k = α − 1, 1 + v ≥ E_Q X² and v + 2η < 1,
+(x)₊ = (|x| + x)/2 with Cauchy and Schwarz give, where k = α − 1, 1 + v ≥ E_Q X² and v + 2η < 1:
 
     δ(ε) ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))).
 
@@ -13,7 +13,7 @@ E_Q X² is the steps' product of E_Q[R²; R ≤ e^c] ≤ 1 + E_Q[(R − 1)²; R 
     E_Q[(R − 1)²; R ≤ e^c] ≤ 2 ∫₁^{e^c} E_γ(P‖Q) dγ + 2 ∫₁^∞ γ⁻³ E_γ(Q‖P) dγ,
 
 Both E_γ are convex and decreasing, so that chords bound them from above, and γ⁻³ ≤ 1. Twice the second integral is at
-most E_g(Q‖P) beyond g. If ε is far above √v, δ comes from one large step, whose bounds are then better.
+most E_g(Q‖P) beyond g. If ε is far above √v, δ comes from one large step. Its bounds are then better.
 """
 
 from __future__ import annotations

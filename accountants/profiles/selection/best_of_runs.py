@@ -172,9 +172,9 @@ class RunsDistribution:
 class SelectionGain:
     """The increase of privacy losses by the choice of the best of several runs, in one direction of a pair.
 
-    One run has the distributions Q and Q′ on two neighbours. A test has the probabilities q and q′ under them. With
-    φ = log f′ for the generating function f of the number of runs, the increase is the supremum of v φ(q) − w φ(q′)
-    over all tests, for weights v and w.
+    One run has the distributions Q and Q′ on two neighbours. A test has the probabilities q and q′ under them. Let φ =
+    log f′ for the generating function f of the number of runs. The increase is the supremum of v φ(q) − w φ(q′) over
+    all tests, for weights v and w.
 
     Attributes:
         runs: distribution of the number of runs.

@@ -115,7 +115,7 @@ ACCURACY = 1e-12
 def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int) -> float:
     """Compute the ln δ' at ε' = (k − 2i) ε of the optimal composition of k equal (ε, δ) mechanisms.
 
-    With the binomial coefficients C(k, l),
+    With the binomial coefficients C(k, l):
 
         δ' = 1 − (1 − δ)^k (1 − δ_i),
         δ_i = Σ_{l < i} C(k, l) (e^{(k−l)ε} − e^{(k−2i+l)ε})/(1 + e^ε)^k.

@@ -66,9 +66,9 @@ def flatten(spec: Spec, times: int = 1) -> Iterator[tuple[Spec, int]]:
 def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
     """Return the guarantee of a composition, from the products of the mechanisms' dominating pairs.
 
-    A dominating pair is two distributions whose hockey-stick divergence bounds δ of a mechanism. The product of these
-    pairs over all runs dominates the composition. Lower bounds on δ follow from the products of witnesses, that is,
-    pairs of output distributions on some neighbours.
+    A dominating pair is two distributions with a hockey-stick divergence that bounds δ of a mechanism. The product of
+    these pairs over all runs dominates the composition. Lower bounds on δ follow from the products of witnesses, that
+    is, pairs of output distributions on some neighbours.
 
     Equal mechanisms are counted together. So a repetition of k runs has the same guarantee as a composition of k equal
     mechanisms.

@@ -117,7 +117,7 @@ class BackwardRun:
         """Parameter μ of Gaussian differential privacy of the released model, for a record used v steps earlier.
 
         Let ν_k be the noise of step k, and C_k the product of the Lipschitz constants of all later steps. If the record
-        is used in step j, which shifts the model by at most s,
+        is used in step j, which shifts the model by at most s:
 
             μ = s C_j/√(Σ_k (C_k ν_k)²),
 
@@ -171,8 +171,8 @@ class BackwardRun:
 def _double_window(variance: FloatArray, log_influence: FloatArray, length: int) -> FloatArray:
     """Return the noise variance of windows of 2l steps from that of windows of l steps.
 
-    A window, a range of consecutive steps, that ends e steps before the release has a later half that ends there too,
-    and an earlier half that ends e + l steps before the release. The later half contracts the noise of the earlier one.
+    A window is a range of consecutive steps. If it ends e steps before the release, its later half ends there too, and
+    its earlier half ends e + l steps before the release. The later half contracts the noise of the earlier one.
 
     Args:
         variance: noise variance of a window of l steps, for each e.

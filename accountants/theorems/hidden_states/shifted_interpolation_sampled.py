@@ -1,7 +1,7 @@
 """Shifted interpolation with a fresh batch in every step: the last v steps composed, the earlier distance shifted.
 
-The setting is that of `shifted_interpolation`, but step k uses φ_B or φ'_B for a uniform batch B of m of n records,
-with the same distribution on both data sets. |φ_B − φ'_B| ≤ s if B contains the record, and 0 otherwise. Let the
+The setting is that of `shifted_interpolation`, but step k uses φ_B or φ'_B for a uniform batch B of m of n records. B
+has the same distribution on both data sets. |φ_B − φ'_B| ≤ s if B contains the record, and 0 otherwise. Let the
 distance of the two runs at step t − v be at most z. This holds for the domain's diameter, or for s(1 − c^{t−v})/(1 − c)
 with the same batches and noise in both runs.
 
@@ -92,7 +92,7 @@ def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
     """Estimate the μ² that one step adds if replace-one batches are drawn without replacement.
 
     μ is the parameter of Gaussian differential privacy, and μ² adds up over steps. By the central limit theorem, it is
-    about
+    about:
 
         2q² (e^{s²} Φ(3s/2) + 3Φ(−s/2) − 2)
 
@@ -115,7 +115,7 @@ def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
 def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
     """Return μ² of hiding the distance between two runs before their last v steps in the noise of these, rounded up.
 
-    It is
+    It is:
 
         μ² = (c^v z)²/(ν² Σ_{k<v} c^{2k}),
 

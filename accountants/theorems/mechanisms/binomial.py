@@ -100,7 +100,7 @@ def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
 
     The noise is the number of successes in N trials of probability p, with the variance v = N p(1 − p). There are 1/s'
     trials per grid step. Δ₁, Δ₂ and Δ∞ are the sensitivities in the three norms, and dim the dimension. With the
-    constants b, c and d of `constants_of`,
+    constants b, c and d of `constants_of`:
 
         ε = (1/s') [Δ₂ √(2 log(1.25/δ)/v) + (Δ₂ c √log(10/δ) + Δ₁ b)/(v (1 − δ/10))
                     + Δ∞ (2/3 log(1.25/δ) + d log(20 dim/δ) log(10/δ))/v].
@@ -142,6 +142,7 @@ def least_trials(inputs: BinomialInputs) -> int | None:
     """
 
     def misses_target(trials: int) -> bool:
+        """Return whether ε of a number of trials is above the target."""
         return binomial_epsilon(inputs, trials) > inputs.epsilon
 
     least_for_variance = max(1, math.ceil(least_variance(inputs) / inputs.trial_variance))

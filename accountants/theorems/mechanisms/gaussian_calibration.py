@@ -42,7 +42,7 @@ def dwork_roth_noise_std(*, epsilon: float, log_delta: float, sensitivity: float
 def bun_steinke_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
     """Compute the Gaussian noise σ = √(8 ln(1.25/δ)) Δ/ε that Bun and Steinke derive by zero-concentrated privacy.
 
-    It is (ε, δ)-private for ε ≤ 8 ln(1.25/δ). It is twice the noise of Dwork and Roth, whose range of ε is smaller.
+    It is (ε, δ)-private for ε ≤ 8 ln(1.25/δ). It is twice the noise of Dwork and Roth. Their range of ε is smaller.
 
     Args:
         epsilon: privacy parameter ε > 0 of the target.
@@ -165,6 +165,7 @@ def _find_root(excess: Callable[[float], float]) -> float:
     """
 
     def excess_at_log(log_shift: float) -> float:
+        """Return the function at the shift with a given logarithm."""
         return excess(math.exp(log_shift))
 
     # Move the upper end of the bracket up, until the function is positive there.

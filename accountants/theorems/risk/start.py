@@ -1,7 +1,7 @@
 """Bounds on the excess risk and the gradient norm of the initial model w₀, "the start", before any training.
 
 A bound on a trained model that is no smaller than these is vacuous: the initial model satisfies it too. With R an upper
-bound on the distance r = ‖w₀ − w*‖ of the start w₀ from a minimiser w*,
+bound on the distance r = ‖w₀ − w*‖ of the start w₀ from a minimiser w*:
 
     F(w₀) − F(w*) ≤ L r − μ r²/2       F is L-Lipschitz and μ-strongly convex: F(w*) ≥ F(w₀) + ⟨g, w* − w₀⟩ + μ r²/2,
     F(w₀) − F(w*) ≤ G* r + β r²/2      F is β-smooth with ‖∇F(w*)‖ ≤ G*, 0 where w* is inside the domain,

@@ -1,9 +1,8 @@
 """Privacy of random allocation, in which each unit is in k random batches of the t batches of an epoch.
 
 A unit is the protected record or client. The bounds are for every mechanism on a batch that has a dominating pair: two
-distributions whose hockey-stick divergence is at least δ at every ε. The mechanism may be several releases from one
-batch; its pair is then the product of theirs.
-Proofs and error terms: docs/random-allocation.md, Any mechanism.
+distributions with a hockey-stick divergence of at least δ at every ε. The mechanism may be several releases from one
+batch; its pair is then the product of theirs. Proofs and error terms: docs/random-allocation.md, Any mechanism.
 """
 
 from __future__ import annotations
@@ -218,7 +217,7 @@ def epochs_and_runs(spec: RandomAllocation) -> tuple[int, int]:
     """Return the number of epochs for which one allocation is used, and the number of independent allocations.
 
     Args:
-        spec: the allocation, whose batches are either kept for all E epochs or drawn again in each epoch.
+        spec: the allocation. Its batches are either kept for all E epochs or drawn again in each epoch.
 
     Returns:
         (E, 1) if the batches are kept, otherwise (1, E).

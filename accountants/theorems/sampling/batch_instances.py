@@ -330,7 +330,7 @@ def _gaussian_pair(groups: _MultiplicityGroups, shift: float, direction: Directi
     Args:
         groups: multiplicities in increasing order, with their log probabilities.
         shift: shift of the sum by one draw of the record, in standard deviations of the noise.
-        direction: "replace" for the mixture against its mirror image, otherwise against the noise alone.
+        direction: "replace" for the mixture against its mirror image, otherwise against only the noise.
         drawn: the distribution of multiplicities, which states the error of the log probabilities.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Checks of a subsampled mechanism: whether an amplification theorem covers its draw, and what runs on the batch."""
+"""Checks of a subsampled mechanism: whether an amplification theorem covers its draw, and the batch mechanism."""
 
 from __future__ import annotations
 

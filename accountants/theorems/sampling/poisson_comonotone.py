@@ -1,7 +1,7 @@
 """Poisson sampling under replace-one, exactly, from the dominating pairs of removing and of replacing a record.
 
 With P₀ = M(S), P₁ = M(S ∪ a) and Q₁ = M(S ∪ b), the outputs are (1 − q) P₀ + q P₁ and (1 − q) P₀ + q Q₁, and with
-γ = 1 + (γ' − 1)/q, β = γ'/γ,
+γ = 1 + (γ' − 1)/q, β = γ'/γ:
 
     E_γ'(…) = q E_{P₁}[(1 − γ((1 − β) W₀ + β W₁))₊],   W₀ = dP₀/dP₁,  W₁ = dQ₁/dP₁.
 

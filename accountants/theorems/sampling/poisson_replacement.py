@@ -2,7 +2,7 @@
 
 Let P₀ = M(S), P₁ = M(S ∪ a) and Q₁ = M(S ∪ b) be the output distributions given the other records in the batch. The
 two outputs are (1 − q) P₀ + q P₁ and (1 − q) P₀ + q Q₁. With γ = 1 + (γ' − 1)/q and β = γ'/γ, advanced joint convexity
-gives
+gives:
 
     E_γ'(…) = q E_γ(P₁ ‖ (1 − β) P₀ + β Q₁) ≤ q ((1 − β) E_γ(P₁ ‖ P₀) + β E_γ(P₁ ‖ Q₁)).
 

@@ -175,7 +175,7 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of Poisson sampling of a Gaussian mechanism under replace-one.
 
     Let q be the inclusion probability, and s the bound on a contribution's norm over the standard deviation of the
-    noise. Then δ is the hockey-stick divergence of the two mixtures
+    noise. Then δ is the hockey-stick divergence of the two mixtures:
 
         (1 − q) N(0, 1) + q N(s, 1)   and   (1 − q) N(0, 1) + q N(−s, 1),
 

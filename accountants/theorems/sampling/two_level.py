@@ -64,7 +64,7 @@ RECORDS_OF_A_CLIENT = Theorem(
 
 
 def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee q δ(ε) of a record whose client takes part in a round with probability q.
+    """Return the guarantee q δ(ε) of a record of a client that takes part in a round with probability q.
 
     δ(ε) is the privacy profile of the client's own mechanism for the record. The guarantee is attained if the observer
     sees which clients take part.

@@ -103,8 +103,8 @@ def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
 def _profile_bound(base: Pair, runs: RunsDistribution, loss: float, epsilons: FloatArray) -> Pair:
     """Return a bound on δ of the best of a random number of runs, by the privacy profile of one run.
 
-    The bound is δ'(ε + H) = E[K] δ(ε), where K is the random number of runs, δ the profile of one run, and H the
-    privacy loss that choosing the best run adds.
+    The bound is δ'(ε + H) = E[K] δ(ε). Here K is the random number of runs, δ the profile of one run, and H the privacy
+    loss that choosing the best run adds.
 
     Args:
         base: dominating pair of one run.

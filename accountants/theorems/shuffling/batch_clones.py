@@ -40,7 +40,7 @@ _INTERPOLATED = 96
 class _Grid(NamedTuple):
     """Parameters of the clone bound on shuffled reports, for all combinations of two privacy guarantees of a report.
 
-    The victim is the client whose record is protected. Its report is (ε₀, δ₀)-private for this record. The report of
+    The victim is the client with the protected record. Its report is (ε₀, δ₀)-private for this record. The report of
     another client is (ε₁, δ₁)-private for the client's whole contribution. A clone is another report that has the
     distribution of the victim's. Each array has a row for each (ε₀, δ₀) and a column for each (ε₁, δ₁), or can be
     broadcast to this shape.
@@ -382,7 +382,7 @@ def _least_entries(estimates: FloatArray) -> tuple[IntArray, IntArray]:
 def _make_table(clients: int, victim: Pair, crowd: Pair, coarse: bool) -> tuple[ClonePairs, Table]:
     """Compute a table of upper bounds on log δ(ε) of shuffled reports.
 
-    A dominating pair is a pair of distributions whose hockey-stick divergence bounds δ.
+    A dominating pair is a pair of distributions with a hockey-stick divergence that bounds δ.
 
     Args:
         clients: number m of clients, the protected one included.

@@ -199,7 +199,7 @@ def _amplify(
 ) -> Guarantee:
     """Return a guarantee amplified by sampling without replacement, in both directions.
 
-    For the privacy profile δ of the release on a sample with the record, and the sampling rate q, the profile is
+    For the privacy profile δ of the release on a sample with the record, and the sampling rate q, the profile is:
 
         δ'(ε) = q δ(log(1 + (e^ε − 1)/q)).
 

@@ -2,9 +2,9 @@
 
 Given C = c clones, m = c + 1 reports hide each other. With p = e^{ε₀}/(1 + e^{ε₀}), α = e^ε and B ~ Bin(c, 1/2),
 
-    δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ),   b the mass function of B,   A = p − α(1 − p),
+    δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ),   b the mass function of B,   A = p − α(1 − p).
 
-where κ is the least number of reports of type 0 that favours the first world: m − κ < m x ≤ m − κ + 1 with
+Here κ is the least number of reports of type 0 that favours the first world: m − κ < m x ≤ m − κ + 1 with
 x = (1 − tanh(ε/2)/tanh(ε₀/2))/2.
 """
 
@@ -68,7 +68,7 @@ class _Event(NamedTuple):
 
     δ_c is the δ of a victim's report that is shuffled with c similar reports, the clones. The arrays have a row for
     each ε and a column for each c. A report is of type 0 or 1. The victim's has type 0 with probability p = e^{ε₀}/(1 +
-    e^{ε₀}) on the first data set and 1 − p on the second, and a clone's with probability 1/2. α is e^ε.
+    e^{ε₀}) on the first data set and 1 − p on the second. A clone's has type 0 with probability 1/2. α is e^ε.
 
     Attributes:
         gap: A = p − α(1 − p), one column.

@@ -95,7 +95,7 @@ def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: 
 
     where D = ((1 + u) log(1 + u) + (1 − u) log(1 − u))/2 and u = tanh(ε/2)/tanh(ε₀/2). A clone has one of two types,
     with equal probability. The number e^{−cD} estimates the probability that a fraction (1 + u)/2 of c clones is of the
-    first type, and e^{−z²/2} is its mean over the number of clones.
+    first type. Its mean over the number of clones is e^{−z²/2}.
 
     Args:
         epsilon: ε, in nats.
@@ -148,7 +148,7 @@ class ClonesBound(ScaledBound):
     Each of the n − 1 other clients sends, with probability r, a clone: a report of type 0 or 1 with equal probability.
     The victim's report has type 0 with probability e^{ε₀}/(1 + e^{ε₀}) on one data set, and type 1 with this
     probability on the other. The number C of clones and the number of reports of type 0 are observed. With the δ_c of
-    a victim among c clones, and the total variation distance t of the real reports from these, the bound is
+    a victim among c clones, and the total variation distance t of the real reports from these, the bound is:
 
         δ(ε) ≤ Σ_c P(C = c) δ_c(ε) + (1 + e^ε) t,   C ~ Bin(n − 1, r).
 

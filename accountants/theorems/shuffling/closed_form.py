@@ -22,7 +22,7 @@ class ClosedFormBound(ScaledBound):
     """The closed-form bound on δ of shuffled reports by Theorem F.2 of Lowy and Razaviyayn, for one record per client.
 
     The theorem gives an ε^r for every δ ≥ 2 e^{−n e^{−ε₀}/16}. The bound at ε is the least such δ with ε^r ≤ ε, plus a
-    term for δ₀. With w = e^{ε₀}/n and t = (e^ε − 1)/tanh(ε₀/2) − 8w > 0, it is
+    term for δ₀. With w = e^{ε₀}/n and t = (e^ε − 1)/tanh(ε₀/2) − 8w > 0, it is:
 
         δ(ε) = max(4 e^{−t²/(64 w)}, 2 e^{−1/(16 w)}) + (1 + e^ε) n (1 + e^{−ε₀}/2) δ₀.
 
@@ -64,7 +64,7 @@ class ClosedFormBound(ScaledBound):
     def _log_bounds(self, epsilon: float) -> FloatArray:
         """Compute the log of the closed form at ε for every point (ε₀, δ₀) of the guarantee of a single report.
 
-        With w = e^{ε₀}/n and t = (e^ε − 1)/tanh(ε₀/2) − 8w > 0, the closed form is
+        With w = e^{ε₀}/n and t = (e^ε − 1)/tanh(ε₀/2) − 8w > 0, the closed form is:
 
             max(4 e^{−t²/(64 w)}, 2 e^{−1/(16 w)}) + (1 + e^ε) n (1 + e^{−ε₀}/2) δ₀.
 

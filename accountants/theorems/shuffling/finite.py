@@ -306,7 +306,7 @@ class CountProfile(Profile):
         """Compute the log probabilities of a privacy loss above ε, on the first data set and on the second.
 
         The loss of a count is the log ratio of its probabilities on both data sets. It exceeds ε if the count is at
-        least κ (`_find_event`). With the number B of other clients that send the report and its mass function b, the
+        least κ (`_find_event`). Let B be the number of other clients that send the report, and b its mass function. The
         probabilities are P(B ≥ κ) + high b(κ − 1), and the same with `low`.
 
         Args:
@@ -325,7 +325,7 @@ class CountProfile(Profile):
         """Enclose log δ(ε) of a count of reports on two data sets, at each ε.
 
         With α = e^ε, the count κ of `_find_event`, and the mass function b of the number B of other clients that send
-        the report,
+        the report:
 
             δ = b(κ − 1) (gain − loss),   gain = high − α low,   loss = (α − 1) P(B ≥ κ)/b(κ − 1).
 

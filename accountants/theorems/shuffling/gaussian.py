@@ -1,7 +1,7 @@
 """The privacy blanket of one-dimensional Gaussian reports.
 
 A report is N(x, σ²) with |x| ≤ C. In units of σ, c = C/σ: the part common to all reports has density g(w) = φ(|w| + c),
-of mass γ = 2Φ(−c). Against opposite contributions, with ρ = e^{2c|w|},
+of mass γ = 2Φ(−c). Against opposite contributions, with ρ = e^{2c|w|}:
 
     δ(ε) ≤ (1/n) E[(Y₁ + … + Y_n)₊],   Y = ρ − α for w > 0,  1 − αρ for w < 0,  0 with probability 1 − γ,   α = e^ε.
 
@@ -86,7 +86,7 @@ class GaussianBlanketBound(ScaledBound):
 
     The privacy blanket is the part of a report's distribution that all contributions have in common. A report is N(x,
     σ²) with |x| ≤ C. In units of σ, with c = C/σ, the blanket has the density φ(|w| + c). For opposite contributions,
-    with ρ = e^{2c|w|} and α = e^ε, the bound is
+    with ρ = e^{2c|w|} and α = e^ε, the bound is:
 
         δ(ε) ≤ (1/n) E[(Y₁ + … + Y_n)₊],   Y = ρ − α for w > 0,  1 − αρ for w < 0,  0 without a common part.
 

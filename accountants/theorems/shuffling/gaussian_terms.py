@@ -1,7 +1,7 @@
 """The distribution of one report's term in the privacy blanket bound of one-dimensional Gaussian reports.
 
-In units of σ the blanket has the density φ(|w| + c), c = C/σ. With the likelihood ratio ρ = e^{2c|w|} of two opposite
-contributions and α = e^ε, the term is Y = ρ − α for w > 0 and 1 − αρ for w < 0. `gaussian` bounds δ(ε) by the sum of n
+In units of σ the blanket has the density φ(|w| + c), c = C/σ. Let ρ = e^{2c|w|} be the likelihood ratio of two opposite
+contributions, and α = e^ε. The term is Y = ρ − α for w > 0 and 1 − αρ for w < 0. `gaussian` bounds δ(ε) by the sum of n
 independent terms.
 """
 

@@ -137,8 +137,8 @@ class LocalClonesBound(ScaledBound):
             epsilon: privacy loss ε ≥ 0, in nats.
 
         Returns:
-            A lower and an upper bound on the natural logarithm. The upper bound is valid whichever clone pair is
-            chosen.
+            A lower and an upper bound on the natural logarithm. The upper bound is valid for every choice of the clone
+            pair.
         """
         local = self.local.pair.log_delta_bounds(epsilon)
         clones = self._clones(self._best(epsilon)).log_bound(epsilon)

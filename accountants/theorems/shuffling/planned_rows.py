@@ -1,7 +1,7 @@
 """Rows of a table, and the choice of the bound that is evaluated at each, by estimates for many rows at once.
 
-Every row is certified, whichever plan is used. A good plan has rows at the scale of the bound, few different bounds,
-because each has a fixed cost, and no large gap between rows.
+Every row is certified, with every plan. A good plan has rows at the scale of the bound, few different bounds, because
+each has a fixed cost, and no large gap between rows.
 
 A choice is a clone pair, and a charge for the distance of the reports from it. The δ of the pair does not depend on the
 noise, and the charge does. So a table is planned, and its clone pairs are evaluated, for a whole cell of noise
@@ -182,8 +182,8 @@ class Table:
     def rows(self, costs: Costs) -> Rows:
         """Return the least certified upper bound on log δ at each ε.
 
-        The bound of a clone pair is its δ(ε) plus the charge (1 + e^ε) t, where t is the total variation distance of
-        the real reports from the pair. The bound without shuffling is used where it is smaller.
+        The bound of a clone pair is its δ(ε) plus the charge (1 + e^ε) t. Here t is the total variation distance of the
+        real reports from the pair. The bound without shuffling is used where it is smaller.
 
         Args:
             costs: distance t of each clone pair at the noise of the reports, and the bound without shuffling.

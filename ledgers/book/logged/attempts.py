@@ -39,6 +39,7 @@ def retry_judged(attempt: Callable[[bool], T]) -> T:
     attempt_numbers = itertools.count()
 
     def make_next_attempt() -> T:
+        """Make one attempt, under the lock after `TRIES_OUTSIDE` attempts."""
         is_under_lock = next(attempt_numbers) >= TRIES_OUTSIDE
         return attempt(is_under_lock)
 

@@ -64,9 +64,9 @@ def _candidate_etas(request: ChargeRequest, slot: Slot) -> list[Amount]:
     """Return the amounts of η to try for a job that is not Gaussian, the most economical one first.
 
     η is the δ that the job may add to the profile of its Gaussian budget. A smaller η costs more μ². A small η suits
-    jobs whose μ² hardly depends on it, and the largest η suits jobs with rare large losses. The candidates are the
-    largest allowed η, and the budget's η divided by each of `SMALLER_SHARES`. They are sorted by the number of equal
-    jobs that the budget could pay, by approximate costs.
+    jobs with a μ² that hardly depends on it, and the largest η suits jobs with rare large losses. The candidates are
+    the largest allowed η, and the budget's η divided by each of `SMALLER_SHARES`. They are sorted by the number of
+    equal jobs that the budget could pay, by approximate costs.
 
     Args:
         request: the job. Its η, if it states one, is the only candidate.

@@ -56,14 +56,14 @@ class ChargeRequest:
 
     @cached_property
     def one(self) -> Pair:
-        """The dominating pair of one run: two distributions whose δ at every ε is at least that of the run."""
+        """The dominating pair of one run: two distributions with a δ at every ε of at least that of the run."""
         return self.guarantee(self.spec).curve.upper
 
     @cached_property
     def parts(self) -> list[tuple[Pair, int]]:
         """The dominating pairs of the mechanisms of which a run is composed, each with its number in the whole job.
 
-        A dominating pair is two distributions whose δ at every ε is at least that of the mechanism.
+        A dominating pair is two distributions with a δ at every ε of at least that of the mechanism.
         """
         mechanisms = flatten(self.spec)
         return [(self.guarantee(spec).curve.upper, repetitions * self.count) for spec, repetitions in mechanisms]

@@ -1,7 +1,7 @@
 """Jobs that consist of runs of one mechanism and may be stopped between two runs.
 
 Early stopping is free for a product of equal step profiles (docs/ledger.md, "Plans, credits and exchange"). Whether a
-kind is such a product is an attribute of the kind. A mechanism whose steps share noise or a random order is one
+kind is such a product is an attribute of the kind. A mechanism with steps that share noise or a random order is one
 indivisible run.
 """
 

@@ -248,7 +248,7 @@ class _LinearDifference:
 def _mix(first: _LinearDifference, second: _LinearDifference) -> _LinearDifference:
     """Return the weighted mean of two linear functions that has equal values at both ends of each interval (cell).
 
-    Both functions bound the same difference, and so does each weighted mean. The weight w of `first` solves
+    Both functions bound the same difference, and so does each weighted mean. The weight w of `first` solves:
 
         w f₀ + (1 − w) s₀ = w f₁ + (1 − w) s₁,
 

@@ -3,7 +3,7 @@
     F(γ) = p_∞ + Σ p_i (1 − γ/γ_i)₊,   p_i ≥ 0,   with F ≥ E_γ(g) at every γ ≥ 0.
 
 Here g is a dominating pair, and E_γ(g) = ∫ (p_g − γ q_g)₊ is its hockey-stick divergence, the profile at γ = e^ε. A
-hinge is a term p_i (1 − γ/γ_i)₊. F is a function and need not be a profile. Composed with any pair h = (p_h, q_h),
+hinge is a term p_i (1 − γ/γ_i)₊. F is a function and need not be a profile. Composed with any pair h = (p_h, q_h):
 
     (g ⊗ h)(γ) = ∫ p_h E_{γ q_h/p_h}(g) ≤ p_∞ + Σ p_i E_{γ/γ_i}(h),
 

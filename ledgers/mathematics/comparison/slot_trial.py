@@ -307,7 +307,7 @@ class SlotTrial:
             left: μ², the budget that is left after a cost; 0 gives the mechanism only.
 
         Returns:
-            A pair of distributions whose hockey-stick divergence bounds δ at every ε.
+            A pair of distributions with a hockey-stick divergence that bounds δ at every ε.
         """
         mu = root_above(left)
         gaussian = [(gaussian_pair(mu), 1)] if mu > 0.0 else []

@@ -6,8 +6,8 @@ is at most s(1) + H. The true positive rate at a false positive rate α is at mo
 If H = 0 and s is below the profile of N(μ, 1) against N(0, 1), the whole is μ-Gaussian differentially private.
 
 The ρ of zero-concentrated privacy is no figure of s, since s of a zero-concentrated slot is the largest profile of many
-mechanisms. It is the sum of the ρ of all planned runs and of the ρ that the slots pay for, by the rule of adaptive
-composition for Rényi divergences (docs/ledger.md, "Slots", Concentrated).
+mechanisms. It is the sum of the ρ of all planned runs and of the ρ that the slots pay for. It follows from the rule of
+adaptive composition for Rényi divergences (docs/ledger.md, "Slots", Concentrated).
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:
         E[max(1 − e^{ε_τ − L_τ}, 0)]
 
     over all stopping times τ with 1 ≤ τ ≤ T. It is computed by backward induction. After k truthful answers among t,
-    let V_t(k) be the largest value and g_t(k) the value of stopping. If an answer is truthful with probability p,
+    let V_t(k) be the largest value and g_t(k) the value of stopping. If an answer is truthful with probability p:
 
         V_T(k) = g_T(k),    V_t(k) = max(g_t(k), p V_{t+1}(k + 1) + (1 − p) V_{t+1}(k)),
 

@@ -94,9 +94,9 @@ def delta_with_leaky_responses(epsilon: float, delta: float, mu: float) -> float
     of a few lines c − d a, and so is max_m δ_m(ε − L). Let two successive lines of the maximum cross at a = e^{ε−b},
     and let their heights c differ by Δc. Then
 
-        E[max_m δ_m(ε − L)] = Σ Δc E[max(1 − e^{b−L}, 0)],
+        E[max_m δ_m(ε − L)] = Σ Δc E[max(1 − e^{b−L}, 0)].
 
-    where the sum is over the crossings, and each expectation is the Gaussian's δ at b.
+    Here the sum is over the crossings, and each expectation is the Gaussian's δ at b.
 
     Args:
         epsilon: ε of the target, in nats.
@@ -178,7 +178,7 @@ def delta_with_two_options(epsilon: float, delta: float, mu: float) -> float:
 
     The second mechanism is another Gaussian or a randomized response. Each is scaled so that its composition with the
     first Gaussian has exactly the target's δ. With their profiles δ_G and δ_R and the privacy loss L of the first
-    output, the result is
+    output, the result is:
 
         E[max(δ_G(ε − L), δ_R(ε − L))] = δ + E[max(δ_R(ε − L) − δ_G(ε − L), 0)].
 

@@ -202,7 +202,8 @@ def _up(panel: Panel) -> Axis:
 def _logarithmic_axis(title: str, means: Sequence[float], bounds: Sequence[float]) -> Axis:
     """Return an axis of powers of ten, from the least positive mean to the largest finite mean or bound."""
     first = math.floor(math.log10(min(mean for mean in means if mean > 0.0)))
-    largest = max([*means, *(bound for bound in bounds if math.isfinite(bound))])
+    finite_bounds = [bound for bound in bounds if math.isfinite(bound)]
+    largest = max([*means, *finite_bounds])
     last = max(math.ceil(math.log10(largest)), first + 1)
     every = max(1, round((last - first) / TICKS))
     return Axis(title, 10.0**first, 10.0**last, decades(first, last, every), "log")

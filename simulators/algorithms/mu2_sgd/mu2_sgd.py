@@ -150,8 +150,8 @@ def _output_after(run: Mu2SgdRun, state: State, number: int) -> Floats:
 def _cancellation(state: State, divisor: int) -> Mapping[str, Floats]:
     """Return two diagnostics of how well the noise in the server's sum q was cancelled at the end of a run.
 
-    By Lemma 4.1 of Reshef and Levy, q is the sum of the mean reports without noise, plus only the noise that no later
-    report has cancelled (the residual noise).
+    By Lemma 4.1 of Reshef and Levy, q is the sum of the mean reports without noise, plus the residual noise. The
+    residual noise is only the noise that no later report has cancelled.
 
     Args:
         state: the state after the last round.

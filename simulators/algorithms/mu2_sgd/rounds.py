@@ -189,11 +189,11 @@ def _run_gap_round(
 ) -> Floats:
     """Run a round of Alternative 1 of Reshef and Levy, and update the state.
 
-    In round t a client reports
+    In round t a client reports:
 
-        s = t∇f(x_t) − τ∇f(x_τ),
+        s = t∇f(x_t) − τ∇f(x_τ).
 
-    where τ is the round of its previous report, or 0, x_t and x_τ are the models of both rounds, and f is the loss of
+    Here τ is the round of its previous report, or 0, x_t and x_τ are the models of both rounds, and f is the loss of
     one record. The clipping norm and the noise are proportional to the gap t − τ.
 
     Args:

@@ -2,7 +2,7 @@
 
 In a round, each participating client i sends a message. It is the mean of its records' gradients (`weighting` clients,
 Algorithm 3; with all clients and one record each, Algorithm 1) or their sum (`samples`, Algorithm 2). With W the total
-weight, N or Σm_i, and q the participation rate,
+weight, N or Σm_i, and q the participation rate:
 
     θ_i ← θ_i − η/(qW) message_i,    w ← w − αη((1/(qW)) Σ clip_C(message_i) + N(0, σ_ζ² I)),
 

@@ -199,7 +199,7 @@ def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]
     """Return the step sizes of the clients' own parts of the model and of its shared part.
 
     With the run's `step_size` η, its `personalization` α, its participation rate q and the total weight W of the
-    clients, they are
+    clients, they are:
 
         η and αη    for 0 < α < ∞,
         η and 0     for α = 0, where only the own parts learn,

@@ -87,7 +87,7 @@ class Command(TyperCommand):
 
 
 class RequestCommand(Command):
-    """A command whose callback reports the faults of its options together with those of its request."""
+    """A command with a callback that reports the faults of its options together with those of its request."""
 
     runs_with_faults = True
 
@@ -180,7 +180,7 @@ class _Removal:
     """One error in the arguments of a command, and the arguments that are left without its cause.
 
     Attributes:
-        fault: the fault, whose pointer names the option or argument.
+        fault: the fault. Its pointer names the option or argument.
         arguments: the remaining arguments.
         can_continue: whether the remaining arguments can be parsed again, to find further faults.
     """

@@ -46,7 +46,7 @@ def calibrate(
 
     With a ledger, the noise is the smallest at which the run fits into the budget that is left. Without `slot` and
     `item`, this is the budget of the slot for Gaussian differential privacy. Leave out ε, δ, the unit, the relation and
-    the observer, which the ledger sets. The guarantee of the answer is that of this run alone, without earlier ones, at
+    the observer, which the ledger sets. The guarantee of the answer is that of only this run, without earlier ones, at
     the ledger's δ. No budget is reserved. To reserve it, pass the spec that `given.calibrate(…)` returns to
     `given.reserve`.
 

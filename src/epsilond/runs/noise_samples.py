@@ -141,7 +141,7 @@ class NoiseSamples:
 
         The alternative is a random variance with the inverse-gamma distribution of shape ½ and scale ½. The alarm is
         raised if the ratio reaches 1/`PER_TEST`, where `PER_TEST` is the level of the test. For n values with sum of
-        squares S, a = ½ + n/2 and b = ½ + S/2, the logarithm of the ratio is
+        squares S, a = ½ + n/2 and b = ½ + S/2, the logarithm of the ratio is:
 
             ½ log ½ − log Γ(½) + log Γ(a) − a log b + S/2.
 

@@ -5,10 +5,10 @@ principal components of all of them. The first ⌊5421/7⌋ = 774 images of each
 images of the rarest digit. Each of the 25 pairs of an even and an odd digit is one silo, so that an image is in five
 silos. Each silo keeps four fifths of its 1,548 images for training, which are 1,238.
 
-The authors' program draws each silo's images with replacement from its pair, adds the reports of the silos where the
-text takes their mean, takes the last eight iterates' mean as output, and has one K for all ε. Here the text is followed
-in these points. The grid of step sizes is the paper's, extended by four larger steps, because its largest is the best
-one for little noise.
+The authors' program draws each silo's images with replacement from its pair, and adds the reports of the silos where
+the text takes their mean. It takes the last eight iterates' mean as output, and has one K for all ε. Here the text is
+followed in these points. The grid of step sizes is the paper's, extended by four larger steps, because its largest is
+the best one for little noise.
 """
 
 from __future__ import annotations

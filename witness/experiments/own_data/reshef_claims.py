@@ -129,7 +129,7 @@ def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...
 
 
 def _rising_pairs(values: Sequence[float]) -> list[tuple[Setting, Setting]]:
-    """Return the pairs of settings whose comparison tests the claim that accuracy rises with a parameter.
+    """Return the pairs of settings with a comparison that tests the claim that accuracy rises with a parameter.
 
     A setting is an algorithm at one value of the parameter.
 

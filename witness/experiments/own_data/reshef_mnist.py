@@ -1,16 +1,16 @@
 """Tables 1 and 2 of Reshef and Levy on MNIST: softmax regression on 60,000 images at 100 machines.
 
-The paper states the Lipschitz constant G = √(2·785), the smoothness L = 785/2, the diameter D = 0.1 of the ball, the
-dimension d = 7850, the number M = 100 of machines, and one pass over 60,000 records for its own algorithm and for noisy
-SGD. ρ is its name of the μ in μ-Gaussian differential privacy, and m the number of machines that report in a round.
-Choices where the text is open: pixels from 0 to 1 and a constant feature, which agree with G and L; weights in the ball
-of diameter D around 0; records dealt to the machines at random. The output of the paper's algorithm is the query point
-x_T, and that of noisy SGD its last iterate. Noisy SGD adds noise for reports of norm G. The step of each run is the
-best of a grid around its theorem's step, by its accuracy on 10,000 training records.
+The paper states the Lipschitz constant G = √(2·785), the smoothness L = 785/2 and the diameter D = 0.1 of the ball. It
+states the dimension d = 7850, and the number M = 100 of machines. It states one pass over 60,000 records for its own
+algorithm and for noisy SGD. ρ is its name of the μ in μ-Gaussian differential privacy, and m the number of machines
+that report in a round. Choices where the text is open: pixels from 0 to 1 and a constant feature, which agree with G
+and L; weights in the ball of diameter D around 0; records dealt to the machines at random. The output of the paper's
+algorithm is the query point x_T, and that of noisy SGD its last iterate. Noisy SGD adds noise for reports of norm G.
+The step of each run is the best of a grid around its theorem's step, by its accuracy on 10,000 training records.
 
 The paper does not say which algorithm of Lowy and Razaviyayn it runs, with which batches or rounds. Here it is their
-Algorithm 1 with full batches. Its number of rounds, 87 at ρ = 8 and proportional to ρ², is such that the ratio of its
-gradients to those of the paper's own algorithm is that of the printed running times.
+Algorithm 1 with full batches. Its number of rounds is 87 at ρ = 8 and proportional to ρ². It is such that the ratio of
+its gradients to those of the paper's own algorithm is that of the printed running times.
 
 These choices fix the accuracy of that arm. At ρ = 4 and m = 50 the paper prints 0.476, and the choices give 0.698 in
 two trials. One other choice at a time gives there (`scripts.pages.experiments.reshef_choices`):

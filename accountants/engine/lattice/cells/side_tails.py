@@ -80,7 +80,7 @@ def _lower_tail(log_tail: FloatArray, error: FloatArray) -> FloatArray:
 def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool) -> SideTails:
     """Evaluate the tails of the loss L on one side of zero: at 0, and at the bounds and the middles of the cells.
 
-    A cell is an interval of losses, whose mass is put on lattice points.
+    A cell is an interval of losses. Its mass is put on lattice points.
 
     Args:
         profile: profile of (P, Q), or of (Q, P) if `mirrored`.
@@ -149,7 +149,7 @@ def lower_side(profile: Profile, side: SideTails, *, mirrored: bool) -> SideTail
 
 
 def _error(log_tail: FloatArray, profile: Profile) -> FloatArray:
-    """Return bounds e^{a (1 + |t|)} − 1 on the relative errors of tails, whose logarithms t have errors a (1 + |t|).
+    """Return bounds e^{a (1 + |t|)} − 1 on the relative errors of tails with errors a (1 + |t|) of their logarithms t.
 
     Args:
         log_tail: log tails t; −∞ counts as 0.

@@ -88,7 +88,7 @@ class SplitFrequencies:
     def _sum_table(self, index: IntArray, weights: FloatArray, size: int, starts: IntArray) -> ComplexArray:
         """Compute the characteristic function φ minus 1 at frequencies r a + b, for given r a (rows), all b (columns).
 
-        The sum over lattice indices n, with a coarse rotation x and a fine rotation y of each n, is
+        The sum over lattice indices n, with a coarse rotation x and a fine rotation y of each n, is:
 
             φ − 1 = Σ w_n (xy − 1) = Σ w_n ((x − 1) (y − 1) + (x − 1) + (y − 1)).
 

@@ -116,7 +116,7 @@ def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
     """Return the largest distances of two randomly rounded updates, in three norms and for every outcome.
 
     Neighbouring updates u and u' are rounded to a grid of s steps in a unit, by the same random numbers. A coordinate
-    of the difference is then less than one step from its value before rounding, so that the distances are at most
+    of the difference is then less than one step from its value before rounding, so that the distances are at most:
 
         Δ∞ = ⌈s ‖u−u'‖∞⌉,  Δ₁ = s ‖u−u'‖₁ + d,  Δ₂ = s ‖u−u'‖₂ + √d.
 
@@ -142,7 +142,7 @@ def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf:
 
     Neighbouring updates u and u' are rounded at random to a grid of s steps in a unit, by the same random numbers. The
     change K_i of coordinate i is then the floor or ceiling of s|u_i − u'_i|. Let S₁ = s ‖u−u'‖₁ and S₂ = s ‖u−u'‖₂ in
-    d coordinates. Hoeffding's inequality for the sums of K_i and of K_i² gives the ℓ1 and ℓ2 sensitivities
+    d coordinates. Hoeffding's inequality for the sums of K_i and of K_i² gives the ℓ1 and ℓ2 sensitivities:
 
         Δ₁ = S₁ + √(dL/2),
         Δ₂² = S₂² + min{d/4, S₁} + √(L(4S₂² + 4S₁ + d)/2).

@@ -96,8 +96,8 @@ def true_delta(inputs: PrintedInputs, levels: int, rounds: int = 1) -> Truth:
     """Compute the true δ at ε of the truncated discrete Laplace noise that Theorem 1 of Das et al. prescribes.
 
     An output escapes if it is impossible on the neighbouring data, where the range of the noise is shifted. δ is the
-    probability of an escape for the worst shift, because the ratio of probabilities of all other outputs is at most
-    e^(αΔ₁) = e^ε, for the decay rate α and the ℓ1 sensitivity Δ₁.
+    probability of an escape for the worst shift. The reason is that the ratio of probabilities of all other outputs is
+    at most e^(αΔ₁) = e^ε, for the decay rate α and the ℓ1 sensitivity Δ₁.
 
     Args:
         inputs: ε and the sensitivities.
@@ -290,8 +290,8 @@ def continuous_escape(rate: float, reach: float, shift: float) -> float:
 def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
     """Compute the continuous noise of Remark 2 of Das et al., or its true δ.
 
-    The noise of each of d coordinates has a density ∝ e^(−|y|/λ) on [−A, A], with the scale λ = Δ₁/ε and the truncation
-    A = Δ∞, for the ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞.
+    The noise of each of d coordinates has a density ∝ e^(−|y|/λ) on [−A, A]. The scale is λ = Δ₁/ε and the truncation A
+    = Δ∞, for the ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞.
 
     Args:
         inputs: ε and the sensitivities.

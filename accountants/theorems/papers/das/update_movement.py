@@ -43,7 +43,7 @@ _SERIES = 60
 def step_sums(ratio: float, steps: int) -> tuple[float, float]:
     """Compute two sums that bound how far one record moves a client's update in E gradient steps.
 
-    With the binomial coefficients C(E, k) they are
+    With the binomial coefficients C(E, k) they are:
 
         Σ_{k≥0} C(E, k+1) x^k = ((1 + x)^E − 1)/x,
         Σ_{k≥1} k C(E, k+1) x^k = E(1 + x)^{E−1} − ((1 + x)^E − 1)/x.
@@ -84,7 +84,7 @@ def movement(
 ) -> Outputs:
     """Compute two bounds on the distance by which replacing or deleting one record moves a client's update.
 
-    Bound (106) of Das et al., and a sharper one that is valid at any step size η, are
+    Bound (106) of Das et al., and a sharper one that is valid at any step size η, are:
 
         (5e^(1/4) ηEρ/n) ‖∇f_i(w)‖    and    (2ηρ/n) (‖∇f̄(w)‖ A + ‖∇f_i(w)‖ B).
 

@@ -1,8 +1,8 @@
 """The noise of Algorithm 1 of Lowy and Razaviyayn, and the limits of its privacy proof.
 
-In each of R rounds a client draws K of its n records without replacement, and sends the mean of their gradients (norm
-at most L) plus N(0, σ²) per coordinate. With the printed σ and K ≥ K_min, all messages of the client are (ε, δ) for
-each of its records (replace-one), for every behaviour of the server and the other clients.
+In each of R rounds a client draws K of its n records without replacement. It sends the mean of their gradients (norm at
+most L) plus N(0, σ²) per coordinate. With the printed σ and K ≥ K_min, all messages of the client are (ε, δ) for each
+of its records (replace-one). This holds for every behaviour of the server and the other clients.
 
 Functions take ln δ, as δ may be below 1e-300. E-01 and so on are errata.
 """

@@ -65,7 +65,7 @@ class ShuffledInputs(EqualClientsInputs):
     def _rounds_of_loss(self) -> float:
         """The number of rounds that the excess risk of shuffled mini-batch SGD requires, before rounding up.
 
-        M of N clients report in a round, each from n records, on models of d coordinates. For convex losses it is
+        M of N clients report in a round, each from n records, on models of d coordinates. For convex losses it is:
 
             max{min{n, (εnN)²/(dM)}, βD/L · min{√(nM), εnN/√d}}
 
@@ -144,7 +144,7 @@ def noise_std_over_root_constant(inputs: ShuffledInputs) -> float:
 def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
     """Compute the statistical and the privacy term of the excess risk in Theorem 4.1 of Lowy and Razaviyayn.
 
-    With the cost of privacy p = d l/(εnN)², where l is the product `logarithms`, the terms are
+    With the cost of privacy p = d l/(εnN)², where l is the product `logarithms`, the terms are:
 
         LD/√(nM) and LD√p        for convex losses (equation (46)),
         L²/(μnM) and L²p/μ       for strongly convex losses (equation (47)).

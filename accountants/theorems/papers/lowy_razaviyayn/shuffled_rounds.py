@@ -48,7 +48,7 @@ class RoundInputs(DeltaFields):
 
     @property
     def round(self) -> ShuffledRound:
-        """The round, whose methods compute the formulas of the theorems."""
+        """The round. Its methods compute the formulas of the theorems."""
         return _round(self)
 
 
@@ -63,7 +63,7 @@ class StandardInputs:
 
     @property
     def round(self) -> ShuffledRound:
-        """The round, whose methods compute the formulas of the theorems."""
+        """The round. Its methods compute the formulas of the theorems."""
         return _round(self)
 
     @property

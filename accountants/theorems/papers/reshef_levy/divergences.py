@@ -72,7 +72,7 @@ def post_process(inputs: ChannelInputs) -> Outputs:
 
 @request
 class ProductInputs(TwoLaws):
-    """Two pairs of distributions, whose product is a pair of joint distributions, and a Rényi order.
+    """Two pairs of distributions, and a Rényi order. The product of the pairs is a pair of joint distributions.
 
     `first` and `second` are the distributions of one outcome on neighbouring data. `other_first` and `other_second` are
     those of another outcome, which is independent of it.

@@ -55,7 +55,7 @@ def minimal_norm_optimum(
 
     Client i uses the sum w + θ_i of a shared part w and an own part θ_i, and its optimum is v_i. Many choices of
     z = (w, θ_1, …, θ_N) give the same sums. With the squared norm ‖z‖² = ‖w‖²/α + Σ‖θ_i‖² and the mean v̄ of the optima,
-    the choice of least norm is
+    the choice of least norm is:
 
         w = a v̄ and θ_i = v_i − a v̄,    with a = αN/(αN + 1).
 

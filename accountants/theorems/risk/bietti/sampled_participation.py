@@ -48,7 +48,7 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
 # Requests -----------------------------------------------------------------------------------------------------------
 @request
 class _Sampled(WeightedOptimum):
-    """A run whose participants are drawn in each round, at a finite weight α of the shared part."""
+    """A run with participants that are drawn in each round, at a finite weight α of the shared part."""
 
     client_groups: Annotated[tuple[GroupOfUsers, ...], CLIENT_GROUPS]
     rounds: Rounds

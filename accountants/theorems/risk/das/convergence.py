@@ -236,7 +236,7 @@ def _whole_root(inputs: ConvergenceInputs) -> Sides:
 def utility(inputs: ConvergenceInputs) -> Outputs:
     """Return the bound of Theorem 2 of Das et al. on the least gradient norm of a round, with its two terms.
 
-    For E = √K local steps in each of K rounds, and the step sizes of the theorem, it is
+    For E = √K local steps in each of K rounds, and the step sizes of the theorem, it is:
 
         (6L/ζ)(ga/√K + b),   g = √(1 + γ/r),
 

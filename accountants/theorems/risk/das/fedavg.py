@@ -54,7 +54,7 @@ def variance_constant(*, clients: int, participants: int) -> float:
 def theorem_4(inputs: FedAvgInputs) -> Outputs:
     """Return the bound of Theorem 4 of Das et al. on the squared gradient norm of FedAvg, and its root.
 
-    For K rounds, smoothness L and quasar-convexity ζ the bound is
+    For K rounds, smoothness L and quasar-convexity ζ the bound is:
 
         32c̄ (L/ζ)² (a²/K + b²),
 

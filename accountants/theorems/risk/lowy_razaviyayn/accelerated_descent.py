@@ -99,7 +99,7 @@ def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -
 
     The stage starts at w_0 and returns w^ag. V² bounds the variance of a gradient. For any point u of the domain,
     E F(w^ag) − F(u) is at most the bound. The stage has T rounds and the prox weight v, a factor of the step schedule.
-    With s = v − βT/(T + 1), the factors are
+    With s = v − βT/(T + 1), the factors are:
 
         A = 2v/(T(T + 1)),
         B = 2/(T(T + 1)) Σ_{t≤T} t²/(μt(t + 1) + 4s),   which is (2T + 1)/(12s) if μ = 0.

@@ -25,8 +25,8 @@ def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> Accel
 
     Returns:
         The rounds that are run and that are required, the order of the excess risk in loss units, and the argument of
-        the logarithm in the required rounds. The argument is infinite for a loss that is only convex, whose rounds
-        contain no logarithm.
+        the logarithm in the required rounds. The argument is infinite for a loss that is only convex, because its
+        rounds contain no logarithm.
     """
     # The rounds must suffice both for the descent and for averaging out the sampled records.
     required_rounds = max(_informal_descent_rounds(run), _informal_sampling_rounds(run))
@@ -123,7 +123,7 @@ def _informal_sampling_rounds(run: ReusedRun) -> float:
 def _informal_excess_risk(run: ReusedRun) -> float:
     """Return the order of the excess risk in the main text of Lowy and Razaviyayn, without constants.
 
-    It is
+    It is:
 
         LD √(c/M)/(εn) for strong convexity μ = 0,  and  L²c/(μ(εn)²M) for μ > 0,
 

@@ -46,7 +46,7 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_accelerated.py"
 
 @request
 class ReusedInputs(UnlikeClientsInputs, ABC):
-    """A federation of equal or different clients, whose records are used in every round, and the loss.
+    """A federation of equal or different clients with records that are used in every round, and the loss.
 
     If absent, the number of rounds is the prescribed one, all clients participate, and `initial_gap` is LD, the largest
     Lipschitz constant times the diameter. The statistics of the gradients are those of the weighted losses, averaged
@@ -76,7 +76,7 @@ class ReusedInputs(UnlikeClientsInputs, ABC):
 
 @request
 class SmoothReusedInputs(ReusedInputs):
-    """A federation with a smooth loss, whose records are used in every round (Theorem E.1).
+    """A federation with a smooth loss, and with records that are used in every round (Theorem E.1).
 
     If absent, the number of rounds is the prescribed one, all clients participate, `empirical_gradient_std` is the
     largest Lipschitz constant L, and `initial_gap` is LD.

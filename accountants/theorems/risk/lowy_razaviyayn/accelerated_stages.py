@@ -343,7 +343,7 @@ def round_weights(
     """Return the weights with which a round of accelerated descent combines its points.
 
     The points are the iterate w, the running average w^ag, which is the output of the stage, and w^md between both. A
-    round with gradient g at w^md sets, in this order,
+    round with gradient g at w^md sets, in this order:
 
         w^md = `aggregate_weight` w^ag + `iterate_weight` w,
         w = projection of `middle_weight` w^md + `kept_weight` w − `step_size` g on the domain,

@@ -3,7 +3,7 @@
 Clients. Client i has n_i records and draws K_i of them. Its losses are L_i-Lipschitz after multiplication by its weight
 p_i N (Appendix B). Its noise has standard deviation σ_i. The server averages the messages of M uniform clients, where M
 may be random. Let w_i² be the variance within client i, and h_i its mean gradient. Conditioning on the clients gives
-exactly
+exactly:
 
     V² = E[1/M] · mean_i(a_i w_i²)  +  c · mean_i|h_i − h̄|²  +  E[1/M] · d · mean_i(σ_i²)
 

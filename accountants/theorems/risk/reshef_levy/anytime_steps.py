@@ -118,7 +118,7 @@ def anytime(
 ) -> Outputs:
     """Bound the excess risk of a weighted mean x_t of iterates w_τ by their weighted regret (anytime averaging).
 
-    For a convex loss f with the minimiser x*,
+    For a convex loss f with the minimiser x*:
 
         f(x_t) − f(x*) ≤ Σ α_τ⟨∇f(x_τ), w_τ − x*⟩ / Σ α_τ,
 

@@ -25,7 +25,7 @@ def stability_bound(
     """Bound the excess risk of the algorithm of Reshef and Levy by the stability of its iterates.
 
     m of M clients report in each of T rounds. Let p = m/M, A = T(T + 1)/2 and h = 2ηLT < 1, for the smoothness L. For
-    the dimension d, any age l in 1, …, T and any weight λ in (0, 1 − h), the excess risk is at most
+    the dimension d, any age l in 1, …, T and any weight λ in (0, 1 − h), the excess risk is at most:
 
         [base + κηcdA/(mp) + ηcd(1 − p)^l (T − l)(T − l + 1)/(4λmp²)]/(A(1 − h/(1 − λ))).
 
@@ -166,7 +166,7 @@ def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) ->
 def stated_criterion(run: CancellationRun, *, step_size: float) -> float:
     """Return a number that decides whether the risk bound of Theorem 5.2 of Reshef and Levy is proved.
 
-    For m of M clients in a round, it is the least value of
+    For m of M clients in a round, it is the least value of:
 
         κ + (M/m)(1 − m/M)^l
 

@@ -102,7 +102,7 @@ def _group_counts(log_weights: FloatArray, mean: float) -> Iterator[tuple[int, i
     """Divide the numbers of records into groups, so that a mixture over the number has few components.
 
     From the first to the last number with a probability above e^−80, a group is as wide as a quarter of the root of the
-    mean, which is at least a quarter of the standard deviation. Smaller numbers are one group. Larger numbers form
+    mean. This is at least a quarter of the standard deviation. Smaller numbers are one group. Larger numbers form
     groups in which the largest number is at most `WIDE` times the least.
 
     Args:

@@ -56,7 +56,7 @@ class DpFedAvg(Stated, Strategy):
 
     In each round, the updates of all replies are clipped to norm C and added, each once and with weight 1;
     `num-examples` is ignored. A reply that is late, failed, repeated, of another shape or not finite counts as zero.
-    Gaussian noise of standard deviation z·C is added to the sum, which is divided by M = `participants`, whatever the
+    Gaussian noise of standard deviation z·C is added to the sum, which is divided by M = `participants`, for every
     number of replies. `strategy` gets the model plus this mean as its only reply: FedAvg takes it, and FedAdam and
     others post-process it. A client is one node. For `zero-out-one` the update of a client is zero or left out.
 
@@ -287,7 +287,7 @@ class DpFedAvg(Stated, Strategy):
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """Return the inner strategy's messages for an evaluation, whose metrics no ε covers.
+        """Return the inner strategy's messages for an evaluation with metrics that no ε covers.
 
         Args:
             server_round: number of the round, from 1.

@@ -40,7 +40,7 @@ OUTSIDE = (
 
 @dataclass(frozen=True, kw_only=True)
 class ObservedPlan:
-    """A `DPExecutionPlan` of jax_privacy whose parts record their calls, so that the run can be checked.
+    """A `DPExecutionPlan` of jax_privacy with parts that record their calls, so that the run can be checked.
 
     Attributes:
         clipped_grad: the plan's function of this name, which makes gradient functions that record their calls.
@@ -73,7 +73,7 @@ def observe(
     optimizer: optax.GradientTransformation | None = None,
     budget: LedgerBudget | None = None,
 ) -> ObservedPlan:
-    """Return a plan whose functions record their calls, with an account that states the ε of the run.
+    """Return a plan with functions that record their calls, with an account that states the ε of the run.
 
     Use the functions of the result in place of the plan's own. Outside of `jax.jit` they record values without waiting
     for the device. Inside of `jax.jit` they need an ordered callback at each execution, which costs about a

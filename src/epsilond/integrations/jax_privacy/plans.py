@@ -353,7 +353,7 @@ def _compare_bands(reading: PlanReading) -> Observation | None:
 def _compare_multiplier(reading: PlanReading) -> Observation | None:
     """Check that a plan adds at least the noise that its privacy event states, up to rounding.
 
-    The noise multiplier is
+    The noise multiplier is:
 
         σ / (‖C‖ B),
 

@@ -45,7 +45,8 @@ class EpsilondAccountant(Stated, IAccountant):
 
     Attributes:
         run: observations of the run's models and optimizers, and the evidence for the conditions.
-        loadable: names of Opacus' mechanisms whose checkpoints can be loaded, as their histories have the same meaning.
+        loadable: names of Opacus' mechanisms with checkpoints that can be loaded, as their histories have the same
+            meaning.
     """
 
     loadable: ClassVar[frozenset[str]] = frozenset({MECHANISM, "rdp", "gdp", "prv"})

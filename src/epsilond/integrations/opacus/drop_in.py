@@ -22,7 +22,7 @@ class CertifiedRDPAccountant(EpsilondAccountant):
     Guarantees: for the same history, ε is at most the ε of Opacus' RDPAccountant, up to the rounding of the latter.
 
     Attributes:
-        loadable: names of Opacus' mechanisms whose checkpoints can be loaded.
+        loadable: names of Opacus' mechanisms with checkpoints that can be loaded.
     """
 
     loadable: ClassVar[frozenset[str]] = frozenset({MECHANISM, "rdp"})
@@ -56,7 +56,7 @@ class CertifiedGDPAccountant(EpsilondAccountant):
     one; the ε of this accountant cannot.
 
     Attributes:
-        loadable: names of Opacus' mechanisms whose checkpoints can be loaded.
+        loadable: names of Opacus' mechanisms with checkpoints that can be loaded.
     """
 
     loadable: ClassVar[frozenset[str]] = frozenset({MECHANISM, "gdp"})
@@ -71,7 +71,7 @@ class CertifiedPRVAccountant(EpsilondAccountant):
     """Accountant that replaces Opacus' accountant for the mechanism `prv`, with a proved upper bound on ε.
 
     Attributes:
-        loadable: names of Opacus' mechanisms whose checkpoints can be loaded.
+        loadable: names of Opacus' mechanisms with checkpoints that can be loaded.
     """
 
     loadable: ClassVar[frozenset[str]] = frozenset({MECHANISM, "prv"})

@@ -67,7 +67,7 @@ def _empirical_outputs(scales: LossScales, ratio: float) -> dict[str, float]:
 def local_population(inputs: LocalInputs) -> Outputs:
     """Return the order of the lower bound on the excess risk for clients that trust only themselves.
 
-    By Theorem 3.1 of Lowy and Razaviyayn it is, with r = √d/(ε₀n√N C²),
+    By Theorem 3.1 of Lowy and Razaviyayn it is, with r = √d/(ε₀n√N C²):
 
         φD/√(nN) + LD min{1, r}                        for convex losses,
         min{φ²/(μnN), φD/√(nN)} + LD min{1, r²}        for μ-strongly convex losses.

@@ -141,7 +141,7 @@ class AcceleratedProblem(EqualClientsRound):
         return record_std, client_std
 
     def _remaining_std(self, std: float) -> float:
-        """Return the largest value of one of two standard deviations whose squares sum to at most L².
+        """Return the largest value of one of two standard deviations with squares that sum to at most L².
 
         L is the Lipschitz constant of the loss.
 

@@ -98,7 +98,7 @@ def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Read
 def master_inequality(run: DescentRun, *, rounds: int, step_size: float, initial_distance: float) -> dict[str, float]:
     """Bound the excess risk of noisy SGD on convex losses by inequality (27) of Lowy and Razaviyayn.
 
-    With the noise of Theorem 2.1 for R rounds, the bound is
+    With the noise of Theorem 2.1 for R rounds, the bound is:
 
         |w₀ − w*|²/(ηR) + ηL²[8/(MK) + 256 R d min{Ξ/M', ξ_max/M} + 2R/(M n_min)].
 
@@ -133,7 +133,7 @@ def complete_strongly_convex(
 ) -> Prescription:
     """Return the run that Theorem 2.1 of Lowy and Razaviyayn prescribes for strongly convex losses, and its risk.
 
-    The step size η, and by equation (12) the risk up to a constant and a logarithm, are
+    The step size η, and by equation (12) the risk up to a constant and a logarithm, are:
 
         η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)},    L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}).
 

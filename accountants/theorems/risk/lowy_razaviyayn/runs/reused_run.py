@@ -1,4 +1,4 @@
-"""A federation whose records are re-used by accelerated descent, and the run that a theorem prescribes for it."""
+"""A federation with records that are re-used by accelerated descent, and the run that a theorem prescribes for it."""
 
 from __future__ import annotations
 

@@ -212,7 +212,7 @@ def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int)
     A golden-section search starts at `closed_step_size`. The bound is valid at every step size, so an inexact search
     only costs tightness.
 
-    For a loss that is only convex, and unless `largest_step` limits the start, the bound is at most
+    For a loss that is only convex, and unless `largest_step` limits the start, the bound is at most:
 
         βD₀²/(2R) + D₀ √((V² + 2B)/R)
 

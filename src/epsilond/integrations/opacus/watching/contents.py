@@ -57,7 +57,8 @@ class HandedBatch:
     """One batch of data that the data loader returned to the program.
 
     Attributes:
-        draw: the draw whose records the batch has, all or a part of them; None if the loader's sampler is not known.
+        draw: the draw with the records that the batch has, all or a part of them; None if the loader's sampler is not
+            known.
         used: whether an earlier step used it.
     """
 
@@ -105,7 +106,7 @@ class Contents:
 
         Args:
             batch: the tensors, in nested lists, tuples and mappings.
-            draw: the draw whose records the batch has; None if it is not known.
+            draw: the draw with the records that the batch has; None if it is not known.
         """
         handed = HandedBatch(draw)
         entries = []

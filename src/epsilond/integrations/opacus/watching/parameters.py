@@ -52,7 +52,7 @@ class Digests:
         self._known: dict[int, weakref.ref[torch.Tensor]] = {}
 
     def add(self, tensors: list[torch.Tensor]) -> None:
-        """Add tensors by their `id`, and forget the digests of deleted tensors whose `id` Python has used again.
+        """Add tensors by their `id`, and forget the digests of deleted tensors with an `id` that Python has used again.
 
         Args:
             tensors: parameters and buffers of a model.

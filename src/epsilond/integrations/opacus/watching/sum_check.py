@@ -300,7 +300,7 @@ def divisor_of(optimizer: DPOptimizer, batches: int) -> Divisor:
 
     Args:
         optimizer: the private optimizer.
-        batches: number of batches whose gradients one step accumulates.
+        batches: number of batches with gradients that one step accumulates.
 
     Returns:
         The divisor, which is 1 if the loss sums over records.

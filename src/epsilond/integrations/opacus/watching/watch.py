@@ -57,7 +57,7 @@ def parts_of_model(module: torch.nn.Module) -> list[ObservedPart]:
         module: the model, perhaps wrapped by Opacus or torch.
 
     Returns:
-        The parts whose parameters belong to the model.
+        The parts with parameters that belong to the model.
     """
     inner = inner_module(module)
     return [part for part in list(_parts) if part.parameters.is_of(inner) and not part.pending]
