@@ -269,7 +269,7 @@ class CompoundSum:
         log_scale = exponent * math.log(2.0)
         return LogInterval(lower + log_scale, upper + log_scale).widen(8 * UNIT_ROUNDOFF)  # by the rounding of the sums
 
-    def _shift(self, smoothing_std: float) -> float:
+    def _choose_decrease(self, smoothing_std: float) -> float:
         """Choose a constant c that is subtracted from the sum S, for a lower bound on E[S₊].
 
         With Gaussian noise ξ ~ N(0, τ²) the bound is E[(S + ξ − c)₊] − E[(ξ − c)₊]. It is valid for every c. The second

@@ -233,14 +233,14 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
 
     upper_laws, cell_tails = [], []
     for part, cells in zip(survey.parts, grid.cells, strict=True):
-        right = read_side(part.first, cells.right, grid.unit, mirrored=False)
-        left = read_side(part.second, cells.left, grid.unit, mirrored=True)
-        upper_law = upper_distribution(right, left, _upper_log_atom(part.first, right))
+        right = read_side(part.profile, cells.right, grid.unit, mirrored=False)
+        left = read_side(part.reverse_profile, cells.left, grid.unit, mirrored=True)
+        upper_law = upper_distribution(right, left, _upper_log_atom(part.profile, right))
         upper_laws.append(upper_law)
         # A dominated distribution is good enough if the moments of all rounds differ by at most half of the width.
         enough = sign * upper_law.log_moment(grid.unit, middle_tilt)
         enough -= 0.5 * budget.relative_width / part.count
-        cell_tails.append(_CellTails(part.first, part.second, right, left, enough))
+        cell_tails.append(_CellTails(part.profile, part.reverse_profile, right, left, enough))
 
     upper = LatticeComposition.of(upper_laws, [part.count for part in survey.parts], grid.unit)
     return CompositionBounds(upper, tuple(cell_tails), middle_tilt)

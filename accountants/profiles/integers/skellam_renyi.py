@@ -225,7 +225,7 @@ class SkellamRenyi:
 
         # Bound the terms that are not listed. The shifted noise is above R with the probability of noise above R − k.
         log_right = log_tail(listed.table, listed.table.reach - self.shift + 1)
-        unlisted = math.exp(self._log_left(listed.table, excess)) + excess * math.exp(log_right)
+        unlisted = math.exp(self._log_sum_below(listed.table, excess)) + excess * math.exp(log_right)
 
         least = max(least_sum * (1.0 - relative_error) - least_error, 0.0)
         largest = (largest_sum * (1.0 + relative_error) + largest_error + unlisted) * _ROUNDED
