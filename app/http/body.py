@@ -153,7 +153,7 @@ CONFIG = "__pydantic_config__"
 
 
 class BytesRoute(APIRoute):
-    """A route with an endpoint that gets its body as the received bytes. The endpoint declares the body `unread`.
+    """A route with an endpoint that gets the body of a request as the received bytes, without FastAPI's parsing.
 
     It rejects a body that is too large, too slow, empty, or not declared as JSON, before the endpoint is called.
     """
@@ -194,7 +194,7 @@ class BytesRoute(APIRoute):
 
     @property
     def directly(self) -> Direct | None:
-        """A function that calls the endpoint without FastAPI, whose work takes longer than an answer from the cache.
+        """A function that calls the endpoint without FastAPI, which would take longer than an answer from the cache.
 
         It is None if the endpoint has other parameters than the request, the body and the preferences.
         """
