@@ -294,7 +294,7 @@ class _PathToRoot:
 
     @property
     def next_joint(self) -> _PathToRoot:
-        """The next node on the path to the root of the Merkle tree that has two children, whose hashes are joined.
+        """The next node on the path to the root of the Merkle tree that has two children, and joins their hashes.
 
         It may be several levels higher. The last node of a level may have no sibling. Its hash is then that of its
         parent too.

@@ -32,7 +32,7 @@ def log_coefficients(slot: Slot) -> list[float]:
         δ(ε) ≤ Σ_a c_a e^{−(a−1) ε},   c_a = w_a C(a) e^{(a−1) B_a},   C(a) = (a − 1)^{a−1}/a^a.
 
     Args:
-        slot: the Rényi slot. What was spent of it is ignored.
+        slot: the Rényi slot. Amounts that were spent are ignored.
 
     Returns:
         Upper bounds on log c_a, in the order of the slot's orders.

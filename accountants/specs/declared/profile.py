@@ -58,7 +58,7 @@ class DeclaredProfile:
     def primitive(self) -> DeclaredBounds:
         """A mechanism that satisfies the declared bounds: at every ε, its δ is the least δ of all points.
 
-        The declared mechanism may be this one. So its δ is a lower bound on what can be proved from the bounds.
+        The declared mechanism may be this one. So no smaller δ can be proved from the declared bounds.
         """
         all_points = self.points + (self.reverse or ())
         least_log10_delta = min(log10_delta for _, log10_delta in all_points)

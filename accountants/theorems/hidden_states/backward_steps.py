@@ -138,7 +138,7 @@ class BackwardRun:
     def windows(self, most_places: int) -> tuple[PlaceWindow, ...]:
         """Compute the Gaussian-DP parameters μ if the noise of u + 1 steps hides a use of a record, for u = 1, 3, 7, ….
 
-        The record is used v ≥ u steps before the release. A window is the step of the use with the next u steps, whose
+        The record is used v ≥ u steps before the release. A window is the step of the use with the next u steps. Their
         noise hides the use. Its variance is that of its later half, plus that of its earlier half after contraction by
         the later one. So each window is computed from windows of half its length.
 

@@ -233,7 +233,7 @@ class DifferingSteps:
         return best, LogProduct(float(products.value[-1]), float(products.error[-1]))
 
     def _windows_within(self, stage: slice) -> list[PlaceWindow]:
-        """Return the parts of the stored windows, that is, of ranges of steps whose noise hides a use, within a stage.
+        """Return the parts of the stored windows, the ranges of steps that hide a use by their noise, within a stage.
 
         A window begins with the use of a record, v steps before the release, and ends v − u steps before it. Both
         numbers must be in the range of the stage. The Gaussian-DP parameter μ is stored for each u and each v ≥ u.

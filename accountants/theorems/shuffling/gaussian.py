@@ -308,7 +308,7 @@ class GaussianBlanketBound(ScaledBound):
     def _estimate(self, alpha_excess: float, edge_index: int) -> float:
         """Estimate log E[(Y₁ + … + Y_n)₊]/n, the privacy blanket bound, by a saddle-point approximation.
 
-        Y_i is the term of report i, whose noise is cut off at an edge. The effect of the cut on δ is not included.
+        Y_i is the term of report i. Its noise is cut off at an edge. The effect of the cut on δ is not included.
 
         Args:
             alpha_excess: α − 1 = e^ε − 1.

@@ -58,7 +58,7 @@ class SlotTrial:
     def __init__(
         self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, share: float = _SHARE
     ) -> None:
-        """Prepare to try what a mechanism costs in a slot, a privacy budget in μ² of Gaussian differential privacy.
+        """Prepare to try costs of a mechanism in a slot, a privacy budget in μ² of Gaussian differential privacy.
 
         The first 25 values of ε at which costs are tried are evenly spaced, from 0 to an ε at which δ(ε) of the slot is
         at most η. `add` and `refine` add more.

@@ -194,7 +194,7 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
 
     ξ of a client is its noise variance divided by 256L²R (`xi`), and M_r is the number of participants of a round.
     Averages are 1/M = E[1/M_r], 1/M'² = E[1/M_r²], and Ξ = √E[(mean of the M_r largest ξ)²]. The theorems use (M', Ξ)
-    or (M, the largest ξ), whichever pair has the smaller ratio of the second number to the first. It is (M~, Ξ~).
+    or (M, the largest ξ), the pair with the smaller ratio of the second number to the first. It is (M~, Ξ~).
 
     Args:
         federation: the clients, their targets, and the distribution of how many take part.

@@ -339,7 +339,7 @@ class WatchedMechanism:
             self._observed.add(DIVISOR)
 
     def _clipping_bound(self) -> float:
-        """Return the bound to which pfl clips the norm of what one user sends.
+        """Return the bound to which pfl clips the norm of the statistics that one user sends.
 
         Returns:
             The bound; NaN if the mechanism states none. With adaptive clipping it covers the user's clipping flag too.
