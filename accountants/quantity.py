@@ -100,14 +100,14 @@ class Quantity:
     def assume(
         self, words: str, value: Callable[[object], float], *, when: Callable[[object], bool] | None = None
     ) -> Quantity:
-        """Return the quantity of a field that may be absent, with the value that is then assumed.
+        """Return this description of a field for a field that may be absent, with the value that is then assumed.
 
-        The description states the assumption, `value_of` applies it, and `assumptions` lists it as `assumed-<field>`.
+        Answers list the assumption.
 
         Args:
             words: the assumed value, in words.
-            value: returns the assumed value for a request.
-            when: returns whether the assumption is listed for a request. By default it always is.
+            value: function that returns the assumed value for a request.
+            when: function that returns whether the assumption is listed for a request. By default it always is.
 
         Returns:
             A quantity with the assumption in its description.
@@ -300,7 +300,8 @@ def _check_number(pointer: str, value: object, bare: object, quantity: Quantity,
 def check_scale(pointer: str, value: float | None, scale: Scale) -> Fault | None:
     """Check that a number is within a scale, and return its fault.
 
-    A scale is a range in which formulas neither underflow nor overflow. The number 0 has no fault.
+    A scale is a range of positive numbers in which formulas, with squares of them, neither underflow nor overflow. The
+    number 0 has no fault.
 
     Args:
         pointer: JSON pointer to the value.

@@ -68,9 +68,9 @@ class _QuantityField(NamedTuple):
 
 @cache
 def _quantity_fields(cls: type) -> tuple[_QuantityField, ...]:
-    """Return the fields of a request class that have a quantity, in the order of their declaration.
+    """Return the fields of a request class that are annotated with a quantity, in the order of their declaration.
 
-    The result is cached, because resolving annotations is slow.
+    A quantity describes a field and its allowed values. The result is cached, because resolving annotations is slow.
 
     Args:
         cls: a dataclass with annotated fields.
@@ -250,10 +250,13 @@ def check_quantities(record: object) -> None:
 
 
 def check_scales(scale: Scale = SQUARES, **values: float | None) -> None:
-    """Reject values outside a scale. This is for values that are not fields: derived values, and those of groups.
+    """Reject values with which formulas could underflow or overflow.
+
+    Fields of a request are checked when it is made. This function is for other values, such as those computed from
+    several fields.
 
     Args:
-        scale: range within which formulas neither underflow nor overflow.
+        scale: range within which formulas neither underflow nor overflow; by default, for formulas with squares.
         values: the values by name; None for an absent value.
 
     Raises:

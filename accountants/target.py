@@ -16,34 +16,35 @@ from typing import Literal, Protocol, TypeAlias
 
 from epsilond.accountants.errors import InvalidInput
 
-_DIGITS = Context(prec=50, Emin=-(10**9), Emax=10**9, rounding=ROUND_FLOOR)
-_SHORT_OF = 1 - Fraction(1, 10**45)
+_FLOOR_CONTEXT = Context(prec=50, Emin=-(10**9), Emax=10**9, rounding=ROUND_FLOOR)
+"""Decimal arithmetic with 50 digits, rounded down."""
+_BELOW_ONE = 1 - Fraction(1, 10**45)
 """Factor that makes a power, which is correct to a unit of its fiftieth digit, a lower bound."""
-_DEEPEST = -10_000.0
+_LEAST_LOG = -10_000.0
 """log10 δ or log δ below which a power is not computed, and 0 is the lower bound on δ."""
 
 
 class LogDelta(float):
     """Natural logarithm of a δ that also stores δ, or log10 δ, as it was given.
 
-    The logarithm is accurate to about a unit in the last place, but it has fewer digits than δ: many doubles share one
-    logarithm. Exact comparisons therefore use `least`. Arithmetic and equality are those of a plain float.
+    The logarithm is accurate to about a unit in the last place. But many neighbouring doubles δ have the same double as
+    logarithm, so exact comparisons use `lower_bound`. Arithmetic and equality are those of a plain float.
     """
 
     _delta: float | None = None
     _log10_delta: float | None = None
 
     @cached_property
-    def least(self) -> Fraction:
-        """The δ itself if it was given as a double; otherwise a lower bound on it, within a relative 1e-40.
+    def lower_bound(self) -> Fraction:
+        """The δ itself if it was given as a double. Otherwise a lower bound on it, with a relative error below 1e-40.
 
-        It is zero if log10 δ is -10 000 or less, or if neither δ nor log10 δ was given.
+        The bound is 0 if log10 δ is -10 000 or less, or if neither δ nor log10 δ was given.
         """
         if self._delta is not None:
             return Fraction(*self._delta.as_integer_ratio())
-        if self._log10_delta is not None and self._log10_delta > _DEEPEST:
-            power = _DIGITS.power(Decimal(10), Decimal(self._log10_delta))
-            return Fraction(power) * _SHORT_OF
+        if self._log10_delta is not None and self._log10_delta > _LEAST_LOG:
+            power = _FLOOR_CONTEXT.power(Decimal(10), Decimal(self._log10_delta))
+            return Fraction(power) * _BELOW_ONE
         return Fraction(0)
 
     @classmethod
@@ -89,13 +90,13 @@ def asks_for(log_delta: float, delta: Fraction) -> bool:
         True if the requested δ is at least the number; False if it is smaller, or too close to decide.
     """
     if isinstance(log_delta, LogDelta):
-        return delta <= log_delta.least
+        return delta <= log_delta.lower_bound
     if log_delta >= 0.0:
         return True
-    if not log_delta > _DEEPEST:
+    if not log_delta > _LEAST_LOG:
         return False
-    power = _DIGITS.exp(Decimal(log_delta))
-    return delta <= Fraction(power) * _SHORT_OF
+    power = _FLOOR_CONTEXT.exp(Decimal(log_delta))
+    return delta <= Fraction(power) * _BELOW_ONE
 
 
 class _GivesDelta(Protocol):

@@ -118,8 +118,8 @@ class TradeOff(Divergences):
     def sharp_true_positives(self, rate: float) -> Interval:
         """Return the closest bounds on the most powerful test's true positive rate that the profiles allow.
 
-        The search of `true_positives` is inexact where a profile bends sharply. A further search divides the intervals
-        around its best point.
+        The bounds of `true_positives` are looser where a profile δ(ε) bends sharply. A further search divides the
+        intervals around its best point.
 
         Args:
             rate: the false positive rate α, in (0, 1).
@@ -131,8 +131,10 @@ class TradeOff(Divergences):
         search = MinimumSearch(self, rate, rate)
         search.sharpen()
         sharp = search.bounds()
+        # The better bound on each side; the lower one must not exceed the upper one by a rounding.
+        upper = min(quick.upper, sharp.upper)
         lower = min(max(quick.lower, sharp.lower), sharp.upper, quick.upper)
-        return Interval(lower, min(quick.upper, sharp.upper))
+        return Interval(lower, upper)
 
     def true_positives(self, rate: float, *, floor: float, attained: float = 0.0) -> Interval:
         """Return bounds on the best test's true positive rate. If no lower bound is needed, it is `rate`.

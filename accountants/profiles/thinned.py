@@ -97,7 +97,9 @@ class ThinnedProfile(Profile):
 def thin(base: Pair, rate: float) -> Pair:
     """Return the pair of a mechanism that runs with probability q only, where the observer sees whether it ran.
 
-    Its δ at every ε is q times that of the mechanism, also in an (ε, δ) guarantee that the mechanism declares.
+    Its δ at every ε is q times that of the mechanism. If the mechanism has an (ε₀, δ₀) guarantee that holds for all
+    ε ≥ ε₀ (a plateau), the result has (ε₀, qδ₀). The mechanism itself dominates the result, so its large losses can
+    serve as bounds (`below`).
 
     Args:
         base: the pair of the mechanism, if it runs.

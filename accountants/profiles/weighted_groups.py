@@ -33,11 +33,10 @@ if TYPE_CHECKING:
 
 
 class GroupProfiles(Protocol):
-    """Interface of the privacy profiles of a mechanism on k copies of a contribution, for several k at once.
+    """Interface to the privacy profiles δ(ε) of a mechanism if a record contributes k times, for several k at once.
 
-    Each k is called a group. For example, group k is the case that a record is drawn k times into a batch. A profile is
-    log δ as a function of ε, in nats. The argument of a method is a flat array of ε. The result has one row for each
-    group, and one column for each ε.
+    Each k is called a group. For example, group k is the case that a record is drawn k times into a batch. The argument
+    of a method is a flat array of ε in nats. The result has one row for each group, and one column for each ε.
     """
 
     @property
@@ -54,7 +53,7 @@ class GroupProfiles(Protocol):
         """Return the log probabilities of a privacy loss above ε under both distributions of each group."""
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of pairs that the mechanism attains, one for each group, for lower bounds on δ."""
+        """Return the log tails for distributions that the mechanism has on some neighbours, for lower bounds on δ."""
 
     def part(self, chosen: slice) -> GroupProfiles:
         """Return the profiles of consecutive groups."""
@@ -342,12 +341,13 @@ def sampled_mixture_pairs(law: GaussianMixtureLaw, share: Share) -> tuple[Pair, 
     The contribution is zero if it is not in the batch, so its size is a mixture with an additional zero.
 
     Args:
-        law: distribution of the size of the contribution itself, in any direction.
+        law: distribution of the norm of the contribution itself, which may have any direction.
         share: probability that the batch has the contribution.
 
     Returns:
         A pair for upper bounds on δ, and a pair for lower bounds; one object if no number is rounded.
     """
+    # The probability may lie between two doubles: the smaller gives a lower bound on δ, the larger an upper one.
     smaller, larger = mixtures_around(law, share.around)
     upper = gaussian_mixture_pair(larger)
     lower = upper if smaller == larger else gaussian_mixture_pair(smaller)

@@ -169,8 +169,8 @@ class Subsampled:
     def _fault_of_records(self) -> Fault | None:
         """Return the fault of the first inner draw that cannot be made from a batch of records; None if all can.
 
-        An inner draw must be of records, and from as many as the batch has. A full inner draw gives the same batch, so
-        that the draw inside it is checked, too.
+        An inner draw must be of records, and its population must be the outer batch. If it draws all of them, the next
+        inner draw is made from the same batch, and is checked too.
         """
         inner, pointer = self.mechanism, "/mechanism"
         while isinstance(inner, Subsampled):

@@ -94,10 +94,9 @@ PUBLIC_MEMBERS = "Their members may be public, because the bound uses no amplifi
 
 
 def noise_condition(observer: Observer, *, adds_noise: bool = True) -> Condition:
-    """Return the condition on the noise of a bare spec, which the caller declares.
+    """Return the condition that the noise of a run is added before the adversary sees anything.
 
-    A spec is the description of a run, and does not say who adds its noise. The guarantee holds if the adversary sees
-    nothing without it.
+    The specification of a run does not say who adds its noise, so the caller declares this condition.
 
     Args:
         observer: the adversary.
@@ -259,15 +258,19 @@ def _sampling(
 def _secrecy(draw: Draw, observer: Observer, unit: Unit, public: bool) -> str:
     """Return the statement on whether the members of a batch must stay secret.
 
-    They must if the bound uses amplification by sampling. A draw amplifies if it draws the protected unit: records for
-    a record, clients for a client. A draw of the other level amplifies only with a shuffler, or if it draws records and
-    the number of records of one client is bounded.
+    They must if the bound uses amplification by sampling, that is, if
+
+    - records are drawn and a record is protected, or clients are drawn and a client is protected;
+    - or the reports of the draw are shuffled;
+    - or records are drawn, a client is protected, and the number of its records is bounded.
+
+    If the adversary sees which clients are drawn, a draw of clients does not amplify.
 
     Args:
         draw: the random draw of the batch.
         observer: the adversary, who may see which clients are drawn.
         unit: the protected unit, a record or a client.
-        public: whether the bound holds for public members.
+        public: whether the bound also holds if the members are known to the adversary.
 
     Returns:
         One or more sentences.

@@ -34,9 +34,9 @@ def of_the_batch(spec: Spec) -> Iterator[Spec]:
 
 
 def misfit(spec: Subsampled, level: Level) -> str | None:
-    """Return the reason why the mechanism of a subsampled spec cannot run on its batch; None if it can.
+    """Return the reason why a mechanism does not fit the random batches that it is to run on; None if it does.
 
-    A mechanism may need a certain number of records or clients, which the batch must then have.
+    A mechanism may be defined for a certain number of records or clients. Every batch must then have this number.
 
     Args:
         spec: a mechanism that is run on random batches.
@@ -46,7 +46,7 @@ def misfit(spec: Subsampled, level: Level) -> str | None:
         The reason in words, for an error message. It is None if every mechanism inside can run on the batch.
     """
     for part in of_the_batch(spec.mechanism):
-        # The number of units that the mechanism needs; None if it is not stated.
+        # Find the number of records or clients that the mechanism needs; None if it is not stated.
         if isinstance(part, Subsampled):
             if part.sampling == "poisson" or not _draws_from_batch(part, level):
                 continue

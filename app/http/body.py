@@ -153,7 +153,7 @@ CONFIG = "__pydantic_config__"
 
 
 class BytesRoute(APIRoute):
-    """A route with an endpoint that gets its body as the received bytes. The endpoint declares the body `unread`.
+    """A route with an endpoint that gets the body of a request as the received bytes, without FastAPI's parsing.
 
     It rejects a body that is too large, too slow, empty, or not declared as JSON, before the endpoint is called.
     """

@@ -81,7 +81,7 @@ class _CompressingSend:
     """The ASGI `send` function of one answer, which compresses a body that comes in one piece of sufficient size."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
-        """Start before the first message of the answer.
+        """Prepare to send the answer to one request. No message of the answer has been sent yet.
 
         Args:
             scope: scope of the request. Its headers show whether the client accepts gzip.
@@ -89,7 +89,7 @@ class _CompressingSend:
         """
         self._scope = scope
         self._send = send
-        self._start: Message | None = None
+        self._start_message: Message | None = None
 
     async def __call__(self, message: Message) -> None:
         """Send a message; the start of a compressible answer is sent with the body, on which its headers depend.
@@ -98,12 +98,12 @@ class _CompressingSend:
             message: an ASGI message of the answer: its head, or a part of its body.
         """
         if message["type"] == "http.response.start" and _may_be_compressed(message):
-            self._start = message
+            self._start_message = message
             return
         # This message follows a start that was kept. Send both, compressed if this is the whole body.
-        if self._start is not None:
-            start = self._start
-            self._start = None
+        if self._start_message is not None:
+            start = self._start_message
+            self._start_message = None
             is_whole = not message.get("more_body", False)
             if is_whole and len(message.get("body", b"")) >= SMALLEST:
                 message = await self._compress(start, message)

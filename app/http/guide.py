@@ -90,7 +90,8 @@ class Guide:
             The response with the file, or with status 404 the site's page for unknown paths. If the site was not built,
             a short page says so.
         """
-        name = f"{path}{INDEX}" if path.endswith("/") or not path else path
+        is_folder = path.endswith("/") or not path
+        name = f"{path}{INDEX}" if is_folder else path
         if not self._files:
             self._files = self._list_files()
         if name in self._files and name != NOT_FOUND:
@@ -98,7 +99,8 @@ class Guide:
         home = "../" * path.count("/") or "./"  # relative path from the page to the first page of the site
         if NOT_FOUND not in self._files:
             return HTMLResponse(UNBUILT.format(home=f"{home}../"), 404)
-        body = (await self._documents.of(NOT_FOUND)).body.replace(BELOW.encode(), home.rstrip("/").encode())
+        not_found = await self._documents.of(NOT_FOUND)
+        body = not_found.body.replace(BELOW.encode(), home.rstrip("/").encode())  # adapts its relative links
         return Response(body, 404, self._headers(NOT_FOUND, body), "text/html")
 
     def _load(self, name: str) -> Document:

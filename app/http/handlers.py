@@ -51,15 +51,17 @@ async def answer_problem(request: Request, error: Exception) -> Response:
 
 
 def allowed_methods(request: Request) -> list[str]:
-    """Return the methods of every route with the path of a request, in alphabetical order.
+    """Return the HTTP methods that are allowed at the path of a request, in alphabetical order.
 
-    Routes that answer unknown names are left out. OPTIONS is always allowed, and HEAD if GET is.
+    They are the methods of all routes with this path, except the fallback routes for names that do not exist. OPTIONS
+    is always allowed, and HEAD if GET is.
     """
     methods = {"OPTIONS"}
     for route in request.app.routes:
         if route.name != UNKNOWN_NAME and route.matches(request.scope)[0] is not Match.NONE:
             methods |= getattr(route, "methods", None) or {"GET"}  # without methods it serves files
-    return sorted(methods | ({"HEAD"} if "GET" in methods else set()))
+    head = {"HEAD"} if "GET" in methods else set()
+    return sorted(methods | head)
 
 
 def _allowed_values(context: Mapping[str, Any]) -> str | None:

@@ -96,12 +96,12 @@ class Observe:
         self.app = app
         transport_security = {"strict-transport-security": f"max-age={hsts_seconds}"} if hsts_seconds else {}
         self.headers = HEADERS | transport_security
-        self.raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in self.headers.items()]
+        self._raw_headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in self.headers.items()]
         self.metrics = metrics
         # The metric of each combination of labels is looked up once.
         self.requests = cache(metrics.requests.labels)
         self.caller_requests = cache(metrics.caller_requests.labels)
-        self.by_algorithm = {
+        self._timings_by_route = {
             "/v1/calibrations/{name}": metrics.calibrations,
             "/v1/risk-bounds/{name}": metrics.risk_bounds,
         }
@@ -161,7 +161,7 @@ class Observe:
         if present.get(b"content-type", b"").startswith(b"text/html") and CSP not in present:
             headers.append((CSP, PAGE_POLICY))
             present[CSP] = PAGE_POLICY
-        headers.extend([(name, value) for name, value in self.raw if name not in present])
+        headers.extend([(name, value) for name, value in self._raw_headers if name not in present])
         return headers
 
     def _record_answer(self, scope: Scope, record: RequestRecord, method: str) -> None:
@@ -183,8 +183,8 @@ class Observe:
         self.caller_requests(record.caller_label).inc()
         if record.problem is not None:
             self.metrics.problems.labels(record.problem, record.caller_label).inc()
-        if name is not None and route in self.by_algorithm:
-            self.by_algorithm[route].labels(name, record.status).observe(seconds)
+        if name is not None and route in self._timings_by_route:
+            self._timings_by_route[route].labels(name, record.status).observe(seconds)
 
         line: dict[str, object] = {"id": record.id, "method": method, "path": route, "status": record.status}
         optional = {"algorithm": name} | {field: getattr(record, field) for field in LOGGED_IF_KNOWN}

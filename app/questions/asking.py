@@ -351,7 +351,8 @@ def _finished_outcome(request: Request, shared: SharedComputation, *, is_new: bo
     use = "miss" if is_new else "shared"
     # So far the record says "hit" if this caller has posed the question before. Only then may it say "shared", because
     # a caller must not learn the questions of others.
-    record.cache = "shared" if not is_new and record.cache == "hit" else "miss"
+    was_posed_by_caller = record.cache == "hit"
+    record.cache = "shared" if not is_new and was_posed_by_caller else "miss"
     record.cpu_milliseconds = round(1000.0 * shared.cpu_seconds, 3)
     record.queued_milliseconds = round(1000.0 * shared.queued_seconds, 3)
     _count_use(request, use, shared.question, shared.outcome)

@@ -41,7 +41,7 @@ class Compute:
     """
 
     def __init__(self, settings: Settings, metrics: Metrics, pool: Pool) -> None:
-        """Prepare the computations, with an empty cache.
+        """Prepare to compute the answers to questions, that is, to requests with their problem, with an empty cache.
 
         Args:
             settings: size of the cache, and number of workers.
@@ -52,8 +52,8 @@ class Compute:
         self._metrics = metrics
         self._pool = pool
         self._cache = OutcomeCache(settings.cache_megabytes)
-        self.parsed = ParsedQuestions()
-        self.posed = PosedQuestions()
+        self.parsed = ParsedQuestions()  # questions that were read from requests, so that they are not parsed again
+        self.posed = PosedQuestions()  # digests of the questions that each caller has posed
         self.closing = anyio.Event()
         self._log = structlog.get_logger()
 

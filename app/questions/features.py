@@ -284,8 +284,8 @@ def deviations_of(features: Mapping[str, float], prefix: str) -> float | None:
     Returns:
         The number of standard deviations; None if δ is not given.
     """
+    # The feature `delta` is a decimal logarithm too. Times ln 10 it is the natural one.
     log10_delta = features.get(f"{prefix}log10_delta", features.get(f"{prefix}delta"))
-    # The decimal logarithm of δ, times ln 10, is the natural one.
     return None if log10_delta is None else math.sqrt(max(0.0, -2.0 * math.log(10.0) * log10_delta))
 
 

@@ -193,7 +193,8 @@ def read_posted(kind: str, problem: type, solve: Callable[[object], object], bod
         InvalidInput: the body is not a problem of this class.
     """
     posted = read_body(problem, parse(body))
-    return Question.of(kind, kind, posted, partial(render_answer, solve, posted))
+    name = kind  # questions of this kind have no names of their own
+    return Question.of(kind, name, posted, partial(render_answer, solve, posted))
 
 
 def join_outcomes(join: bytes, outcomes: tuple[Outcome, ...]) -> RenderedAnswer:

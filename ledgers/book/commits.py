@@ -142,19 +142,20 @@ def _commit_in_memory(
 
     Args:
         connection: connection of a durable transaction that has locked no ledgers yet.
-        desk: check of the rows of the ledgers against the log.
+        desk: checks that the rows of ledgers in the database agree with the log.
         requests: the commits.
         now: present time in seconds since 1970.
 
     Returns:
         For each commit the entries for the log; None for a skipped commit.
     """
-    identifiers = {request.reservation for request in requests}
-    names = reservations.ledgers_of(connection, {(request.key.tenant, request.reservation) for request in requests})
-    if not names:
+    reservation_ids = {request.reservation for request in requests}
+    owned_ids = {(request.key.tenant, request.reservation) for request in requests}
+    ledger_ids = reservations.ledgers_of(connection, owned_ids)
+    if not ledger_ids:
         return [None] * len(requests)
-    lock_ledgers(connection, *names)
-    group = _Group(connection, desk, names, identifiers, now)
+    lock_ledgers(connection, *ledger_ids)
+    group = _Group(connection, desk, ledger_ids, reservation_ids, now)
 
     keys_of_requests = set().union(*(request.key.stored_keys for request in requests))
     used_keys = keys.find_taken(connection, keys_of_requests)

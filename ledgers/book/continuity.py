@@ -109,7 +109,7 @@ class Continuity:
     """
 
     def __init__(self, file: CheckpointFile | None = None) -> None:
-        """Begin without known heads, except for the head in a file.
+        """Begin without known heads of the log (numbers of entries with their Merkle roots), except for one in a file.
 
         Args:
             file: file outside the database with the newest signed head of the log; None without a file.
@@ -117,8 +117,8 @@ class Continuity:
         self.trouble: str | None = None
         self._file = file
         self._newest: Checkpoint | None = None
-        self._rejection: str | None = None
-        self._cosigned: tuple[int, str] | None = None
+        self._witness_rejection: str | None = None
+        self._cosigned_head: tuple[int, str] | None = None
         self._lock = threading.Lock()
 
     @property
@@ -150,9 +150,9 @@ class Continuity:
             return KnownHeads(
                 newest=self._newest,
                 file_head=file_head,
-                fault=self._rejection or file_fault,
+                fault=self._witness_rejection or file_fault,
                 needs_file=self.has_file,
-                cosigned=self._cosigned,
+                cosigned=self._cosigned_head,
             )
 
     def _load_file(self) -> Checkpoint | None:
@@ -176,8 +176,8 @@ class Continuity:
     def require(self, known: KnownHeads, root: Root) -> None:
         """Check that a log continues its earlier signed heads, that is, numbers of entries with their Merkle roots.
 
-        The attribute `trouble` is set to the reason of a failure, or to None. A larger head that a witness cosigned is
-        forgotten once the log has its entries.
+        The attribute `trouble` is set to the reason of a failure, or to None. A witness, another party that checks the
+        log, may have cosigned a head with more entries. It is forgotten once the log has these entries.
 
         Args:
             known: the earlier heads.
@@ -192,8 +192,8 @@ class Continuity:
         if trouble is not None:
             raise NotReconciled(trouble)
         with self._lock:
-            if self._cosigned == known.cosigned:
-                self._cosigned = None  # the log has these entries now
+            if self._cosigned_head == known.cosigned:
+                self._cosigned_head = None  # the log has these entries now
 
     def reject(self, sentence: str, size: int | None = None) -> None:
         """Block the log, because a witness has signed a head with more or other entries.
@@ -208,9 +208,9 @@ class Continuity:
         """
         with self._lock:
             if size is None:
-                self._rejection = sentence
+                self._witness_rejection = sentence
             else:
-                self._cosigned = size, sentence
+                self._cosigned_head = size, sentence
         self.trouble = sentence
 
     def see(self, head: Checkpoint) -> None:
@@ -277,8 +277,8 @@ class Continuity:
                 self._file.replace(note)
         with self._lock:
             self._newest = None
-            self._rejection = None
-            self._cosigned = None
+            self._witness_rejection = None
+            self._cosigned_head = None
         self.trouble = None
 
 

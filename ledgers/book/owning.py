@@ -148,7 +148,7 @@ def require_setting(state: LedgerState, job: JobAsked) -> None:
 def require_no_overlap(connection: Connection, row: LedgerRow) -> None:
     """Check that no other ledger covers the same people as a ledger that is being opened.
 
-    A second ledger of the same block is rejected by the database itself.
+    A ledger covers a data set or a block, a part of it. The database itself rejects a second ledger of one block.
 
     Args:
         connection: connection of the transaction. It must have reserved the numbers of its log entries, so that no

@@ -283,9 +283,10 @@ def store_pending(
 
 
 def require_unblocked(connection: Connection, kind: PendingKind, row: LedgerRow) -> None:
-    """Check that neither another ledger of the same people nor a log that may lack entries blocks a change.
+    """Check that nothing blocks a change of a ledger.
 
-    Other ledgers of the same people block only amendments of the plan.
+    A change is blocked while the ledger waits to be reconciled: a second person must approve it, because its log may
+    lack entries. A change of its plan (amendment) is also blocked by other ledgers that cover the same people.
 
     Args:
         connection: connection of the transaction of the change.

@@ -149,7 +149,7 @@ def _strictness_of(log_noise: float, run_at: Callable[[float], Spec | None], fir
     Args:
         log_noise: log of the requested noise multiplier.
         run_at: returns the run at a strictness; None if no noise meets that target.
-        first: run at `start`. Other runs must differ from it only in the noise.
+        first: specification of the run at `start`. Those of other runs must differ from it only in the noise.
         start: strictness at which the search starts.
 
     Returns:
@@ -166,7 +166,8 @@ def _strictness_of(log_noise: float, run_at: Callable[[float], Spec | None], fir
         if spec is None or noise is None or not _differ_in_noise_only(spec, first):
             return None
         own_log_noise = math.log(noise)
-        if 0.0 <= own_log_noise - log_noise <= NEAR:
+        is_near = 0.0 <= own_log_noise - log_noise <= NEAR
+        if is_near:
             return strictness
 
         has_two_runs = not math.isnan(last_strictness)

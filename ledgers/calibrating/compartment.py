@@ -229,7 +229,8 @@ class OfSlot:
     def log_delta(self, target_log_delta: float) -> float:
         """Return log δ of the target for which noise of bounded support is calibrated.
 
-        Such noise has losses of infinite size with a small probability, which a Gaussian slot pays from its η.
+        Such noise has infinite privacy losses with a small probability. A Gaussian slot, a budget in μ², has a budget η
+        of probabilities for them.
 
         Args:
             target_log_delta: log δ of the ledger's target, which is returned if the slot has no η.
@@ -239,7 +240,7 @@ class OfSlot:
         """
         if self.slot.kind != "gdp":
             return target_log_delta
-        # The η does not depend on the mechanism, so the request may have any.
+        # The η of a run does not depend on the mechanism, so the request may have any.
         any_spec = Gaussian(noise_multiplier=1.0)
         request = ChargeRequest(setting=self.state.setting, spec=any_spec, count=1, eta=self.charge_target.eta)
         own_delta = down(eta_of(request, self.slot) * SHARE_OF_DELTA)
@@ -262,7 +263,7 @@ class OfSlot:
             return self._residue_excess(request)
         price = charge(request, self.slot)
         if self.slot.kind == "rdp" and len(self.slot.capacity) > 1:
-            return _try_move(lambda: moves.reserve(self.state, TRIAL, spec=spec, slot="rdp"))
+            return _sign_of_excess(lambda: moves.reserve(self.state, TRIAL, spec=spec, slot="rdp"))
         log_shares = [self._log_share(part, amount) for part, amount in price.parts.items()]
         return max(log_shares, default=-math.inf)
 
@@ -345,9 +346,10 @@ class OfItem:
         return target_log_delta
 
     def excess(self, spec: Spec) -> float:
-        """Return by how much the noise of a run is below that of the planned mechanism; at most 0 if the item can pay.
+        """Return by how much the noise of a run is below that of the planned mechanism; at most 0 if the run fits.
 
-        An item pays for a run of a mechanism that loses no more privacy than the planned one.
+        The ledger's plan has items, each with a mechanism and a number of runs. A run fits an item if its mechanism
+        loses no more privacy than the planned one, and enough runs are left.
 
         Args:
             spec: description of the run: a mechanism, with the number of its steps.
@@ -369,7 +371,7 @@ class OfItem:
         planned_noise = noise_of(self.item.spec)
         run_noise = noise_of(step)
         if planned_noise is None or run_noise is None:
-            return _try_move(lambda: reserve_trial(self.state, spec, self.charge_target))
+            return _sign_of_excess(lambda: reserve_trial(self.state, spec, self.charge_target))
 
         # More noise does not help a run of another kind, either.
         with_planned_noise = map_noise(spec, lambda _: planned_noise)
@@ -379,14 +381,14 @@ class OfItem:
         return math.log(planned_noise / run_noise)
 
 
-def _try_move(move: Callable[[], object]) -> float:
-    """Return an excess of which only the sign is known, by a trial reservation.
+def _sign_of_excess(move: Callable[[], object]) -> float:
+    """Find by a trial reservation whether a run exceeds the budget that is left, but not by how much.
 
     Args:
         move: function that reserves the run in a copy of the ledger.
 
     Returns:
-        `UNKNOWN_EXCESS` if the run is rejected because too little is left, and −`UNKNOWN_EXCESS` if it fits.
+        The positive number `UNKNOWN_EXCESS` if the run is rejected because too little is left; its negative if it fits.
     """
     try:
         move()

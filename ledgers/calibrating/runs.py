@@ -76,16 +76,18 @@ class CalibratedRuns:
             return None
 
     def _excess_at(self, strictness: float) -> float:
-        """Estimate by how much the run at a strictness exceeds the free budget. `excess_at` caches the results.
+        """Estimate by how much a run that is calibrated for a target ε exceeds the budget that is left.
+
+        `excess_at` stores the results.
 
         Args:
-            strictness: −log ε of the target of the run.
+            strictness: −log ε, which increases with the noise of the run.
 
         Returns:
             A number above 0 if the run does not fit. At most 0 if it fits, or if no permitted noise meets the target.
         """
         spec = self.spec_at(strictness)
-        if spec is None:
+        if spec is None:  # the target is too strict, so a larger ε is tried
             return -UNKNOWN_EXCESS
         return self._compartment.excess(spec)
 
@@ -122,13 +124,13 @@ class CalibratedRuns:
             return None
 
     def reserve_at(self, strictness: float) -> Reservation | None:
-        """Return the reservation that the ledger would make for the run at a strictness.
+        """Return the reservation that the ledger would make for the run that is calibrated for a target ε.
 
         Args:
-            strictness: −log ε of the target of the run.
+            strictness: −log ε, which increases with the noise of the run.
 
         Returns:
-            The reservation; None if there is no run, or no room for it.
+            The reservation; None if no noise meets the target, or if the budget that is left does not pay for the run.
         """
         spec = self.spec_at(strictness)
         if spec is None:

@@ -149,7 +149,7 @@ def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
 
     Args:
         algorithm: name of the algorithm, for the error.
-        released: mechanism of each group of clients.
+        released: the different mechanisms of all groups of clients, each once.
 
     Returns:
         The only mechanism in `released`.

@@ -155,7 +155,7 @@ def within(
         # The δ of a target at ε = 0 may be so large that ε is 0 at much noise. A smaller δ makes ε a measure of noise.
         log_delta = min(log_delta, math.log(ASSUMED_DELTA))
     if calibrator.knob != "noise_multiplier":
-        # Noise of bounded support has a positive δ at every ε, which the run pays for.
+        # The calibrator chooses noise of bounded support. It has a positive δ at every ε, which the run pays for.
         log_delta = compartment.log_delta(log_delta)
     log10_delta = _round_if_close(log_delta / math.log(10.0))
 
@@ -179,8 +179,9 @@ def _find_strictness(
     """Find nearly the largest ε for which a calibrated run fits the remaining budget of a ledger.
 
     A calibrator maps a target ε to a run with the least noise for it. The search is over −log ε, the strictness of the
-    run: a stricter run has more noise and costs less. It starts at an estimate, which `near_strictness` finds by
-    comparing noise. If that fails, it starts where the run is estimated to take the whole remaining budget.
+    run: a stricter run has more noise and costs less. An estimate comes first: `near_strictness` compares noises. If
+    that fails, `crossing` finds where the run is estimated to take the whole remaining budget. Reservations on trial
+    near the estimate then decide.
 
     Args:
         runs: the calibrated runs, which are computed for each strictness that is tried.
@@ -202,7 +203,6 @@ def _find_strictness(
     if estimate is None:
         _, largest_strictness = _STRICTNESS_RANGE
         raise _rejection_error(state, runs.run_at(largest_strictness), compartment.charge_target)
-    # The estimate is not certified. Near it, the ledger's own reservations decide.
     best = least_accepted(runs.reserve_at, estimate)
     if best is None:
         raise _rejection_error(state, runs.run_at(estimate), compartment.charge_target)
@@ -227,7 +227,7 @@ def _round_if_close(log10_delta: float) -> float:
 
 
 def _limit_epsilon(epsilon: float) -> float:
-    """Limit ε to the range in which the search for the noise takes place, from 10⁻⁹ to 10⁶.
+    """Limit ε to the range in which noise is searched, from 10⁻⁹ to 10⁶; `_STRICTNESS_RANGE` has its −log ε.
 
     Args:
         epsilon: ε in nats, at least 0 or infinite.

@@ -177,11 +177,12 @@ class WitnessQuorum:
             return self._newest.text == text and len(self._newest.lines) >= self._needed
 
     def begin_again(self) -> None:
-        """Forget the cosigned heads (sizes and roots), because the operator has accepted the log as it is.
+        """Forget the heads (sizes and Merkle roots of the log) that witnesses cosigned.
 
-        The witnesses are then shown the next head as if it were the first.
+        Witnesses are other parties that check the log. An operator has accepted the log, which may not continue these
+        heads. So the witnesses are shown the next head as if it were the first.
         """
-        self.is_confirmed = not self._witnesses
+        self.is_confirmed = not self._witnesses  # without witnesses nothing has to be confirmed
         for witness in self._witnesses:
             witness.known = 0
         with self._lock:

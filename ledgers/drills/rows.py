@@ -38,7 +38,7 @@ def change_row(store: DrillStore, record: DrillRecorder) -> None:
         used_amount = _read_used_amount(process.database, ledger)
         record.expect_error(
             "The capacity of a slot is raised by SQL.",
-            lambda: _execute(process.database, _slots_of(ledger).values(capacity=RAISED)),
+            lambda: _execute(process.database, _slot_update(ledger).values(capacity=RAISED)),
             StoreFault,
             expected="Refused by a trigger.",
             containing=store.of_trigger,
@@ -63,8 +63,8 @@ def change_row(store: DrillStore, record: DrillRecorder) -> None:
         record.expect_success("The row is put back. A run is committed.", lambda: process.commit(ledger))
 
 
-def _slots_of(ledger: str) -> Update:
-    """Return an SQL update that will change the row of the slot part `PART` of a ledger.
+def _slot_update(ledger: str) -> Update:
+    """Return an SQL update of one row: that with the amount `PART` of a budget (slot) of a ledger.
 
     Args:
         ledger: id of the ledger.
@@ -114,4 +114,4 @@ def _set_used_amount(store: DrillStore, database: Database, ledger: str, used: D
         used: the new amount.
     """
     with database.writing() as connection:
-        store.change_behind(connection, _slots_of(ledger).values(used=used))
+        store.change_behind(connection, _slot_update(ledger).values(used=used))

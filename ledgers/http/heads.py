@@ -134,11 +134,13 @@ class KeptHeads:
     def _keep(self, calls: Sequence[None]) -> Sequence[None]:
         """Store the log's head (size and Merkle root) outside the database, once for several calls of `keep`.
 
+        A queue collects the calls and runs this function for all that wait.
+
         Args:
-            calls: one None for each call.
+            calls: one None for each call, as `keep` has no arguments.
 
         Returns:
-            `calls` unchanged, because the queue expects one result for each call.
+            One None for each call, as the results of these calls.
 
         Raises:
             NotReconciled: a witness has cosigned more or other entries than the log has.

@@ -334,9 +334,9 @@ class Ledgers:
         return answer
 
     def accept(self, by: str) -> tuple[str, int]:
-        """Accept a log that may have lost entries, on behalf of an operator. The method blocks the calling thread.
+        """Sign the log as it is, although it may have lost entries, on behalf of an operator. It blocks the thread.
 
-        A ledger that needs approvals stays blocked until a second person approves this too.
+        The log continues from this head. A ledger that needs approvals stays blocked until a second person approves it.
 
         Args:
             by: name of the operator.

@@ -294,9 +294,10 @@ class _PathToRoot:
 
     @property
     def next_joint(self) -> _PathToRoot:
-        """The next position on the path at which the hashes of two children are joined.
+        """The next node on the path to the root of the Merkle tree that has two children, and joins their hashes.
 
-        It may be several levels higher, because a node without a sibling is moved up unchanged until it has one.
+        It may be several levels higher. The last node of a level may have no sibling. Its hash is then that of its
+        parent too.
         """
         position = self
         if self.has_left_sibling:

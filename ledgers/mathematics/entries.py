@@ -243,13 +243,13 @@ def reconciliation_record(size: int, root: str) -> Record:
 
 
 def contradiction_record(observations: Sequence[Observation], reservations: Sequence[str] | None) -> Record:
-    """Return the log entry of observations that a run differed from the mechanism that was paid for.
+    """Return the log entry for a run that was observed to differ from the mechanism that its reservation states.
 
-    After such an entry, the ledger has no guarantee.
+    After such an entry, the ledger (a privacy budget) has no guarantee.
 
     Args:
-        observations: at least one observation.
-        reservations: ids of the reservations that paid for the run; None means all with committed runs.
+        observations: at least one observation of a difference.
+        reservations: ids of the reservations of budget for the run; None means all with committed runs.
 
     Returns:
         A JSON object of the kind `contradicted`.

@@ -275,8 +275,8 @@ def _all_pairs(state: LedgerState) -> list[tuple[Pair, int]]:
 def _plan_pairs(state: LedgerState) -> list[tuple[Pair, int]]:
     """Return the dominating pairs of all planned runs of a ledger, each with its number of runs.
 
-    Items that were added at the commit of a reservation are left out, because a slot, another part of the budget, has
-    paid for them.
+    Items of the plan with a `job` are left out. They were added for runs that a slot, another part of the budget, has
+    paid for.
 
     Args:
         state: the ledger.

@@ -24,15 +24,15 @@ _SLACK = 1e-13
 
 
 def log_coefficients(slot: Slot) -> list[float]:
-    """Return the log coefficients of the bound on a full Rényi slot's privacy profile, rounded up.
+    """Return the log coefficients of a bound on δ(ε) of everything that a Rényi slot may pay for, rounded up.
 
-    A Rényi slot is a privacy budget with Rényi divergences B_a at orders a, and with weights w_a of sum 1. Everything
-    that it may pay for has
+    A Rényi slot is a privacy budget with Rényi divergences B_a at orders a, and with weights w_a of sum 1. If nothing
+    is spent yet,
 
         δ(ε) ≤ Σ_a c_a e^{−(a−1) ε},   c_a = w_a C(a) e^{(a−1) B_a},   C(a) = (a − 1)^{a−1}/a^a.
 
     Args:
-        slot: the Rényi slot, of which the whole capacity counts.
+        slot: the Rényi slot. Amounts that were spent are ignored.
 
     Returns:
         Upper bounds on log c_a, in the order of the slot's orders.

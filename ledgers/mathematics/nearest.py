@@ -336,15 +336,16 @@ def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
 
 
 def _composed_share(request: ChargeRequest, slot: Slot) -> float | None:
-    """Return the certified cost of runs that are composed, as a fraction of the free part of a budget in μ².
+    """Return the cost of runs that are composed and charged together, as a fraction of the free μ² of a slot.
 
     Args:
         request: the requested runs.
-        slot: the Gaussian slot that pays. It has amounts of μ² and of η, a δ on top of its Gaussian profile.
+        slot: the privacy budget that pays. It has amounts of μ² of Gaussian differential privacy, and of η, a δ in
+            addition to that of the Gaussian.
 
     Returns:
-        The fraction cost / free μ² if it is at most 1. It is math.inf if the cost exceeds the free μ², or if no cost is
-        certified. None if no μ² or too little η is free, or if the composition is too much work.
+        The fraction if the runs can be paid for, and math.inf if they cannot. None if nothing was computed, because no
+        μ² or too little η is free, or because the composition is too much work.
     """
     eta = eta_of(request, slot)
     free = slot.free("mu_squared")

@@ -75,7 +75,7 @@ class CanaryTraining:
     canaries: Annotated[int, CANARIES] = 1
 
     def check(self) -> None:
-        """Check that the canaries, members whose presence an attacker guesses, fit the learning problem.
+        """Check that the canaries (members that an attacker tries to detect) fit the learning problem.
 
         Raises:
             InvalidInput: the members are records, but take several local steps; the problem restricts its models to a

@@ -158,10 +158,10 @@ class Trained:
         return declared
 
     def report(self, *, date: str | None = None) -> str:
-        """Return a page of HTML to sign, with the calibration and the statement of the ε of this run.
+        """Return a report of this run as a page of HTML, which shows its calibration and its ε, and can be signed.
 
         Args:
-            date: the caller's date, YYYY-MM-DD, because no clock is read; None for a page without a date.
+            date: the date on the page, YYYY-MM-DD; None for a page without a date.
 
         Returns:
             The page as HTML, which contains its data and needs no other file.
@@ -211,18 +211,18 @@ def conditions(
     Returns:
         The conditions that the loop ensures, and those that the caller must ensure.
     """
-    observed = set(CARRIED_OUT)
+    ensured_ids = set(CARRIED_OUT)  # in every run
     if tables:
-        observed |= OF_TABLES
+        ensured_ids |= OF_TABLES
     if not means_only:
-        observed.add(BY_CLIPPING)
+        ensured_ids.add(BY_CLIPPING)
     if answer.algorithm == "mu2-sgd":
-        observed.add(BY_DEALING)
+        ensured_ids.add(BY_DEALING)
         if answer.problem.taking_part.kind == "uniform":
-            observed.add(BY_DRAWING)
-    carried_out = [condition for condition in answer.all_declared if condition.id in observed]
-    left = [condition for condition in answer.all_declared if condition.id not in observed]
-    return tuple(carried_out), tuple(left)
+            ensured_ids.add(BY_DRAWING)
+    ensured = [condition for condition in answer.all_declared if condition.id in ensured_ids]
+    left_to_caller = [condition for condition in answer.all_declared if condition.id not in ensured_ids]
+    return tuple(ensured), tuple(left_to_caller)
 
 
 def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: bool) -> Iterable[Caution]:

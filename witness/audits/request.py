@@ -95,12 +95,11 @@ class AuditSimulation(SettingFields):
         if self.message is not None and self.observer != "server":
             raise InvalidInput.at("/observer", "is the server, which sees the message", allowed="server")
 
-        # The work of all outputs is on two data sets.
-        work = self.target().work
+        work = self.target().work  # of one output, in random numbers
         if work > MOST_WORK:
             message = f"takes {work:.3g} random numbers for one output; the attack mathematical draws no whole batches"
             raise InvalidInput.at("/spec", message, allowed=f"≤ {MOST_WORK:g}")
-        most_samples = int(MOST_NUMBERS / (2 * work))
+        most_samples = int(MOST_NUMBERS / (2 * work))  # for outputs on each of two data sets
         if self.samples > most_samples:
             raise InvalidInput.at("/samples", "make the audit too long", allowed=f"≤ {most_samples}")
 

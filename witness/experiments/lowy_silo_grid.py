@@ -277,6 +277,9 @@ class Silos:
     def preset(self, name: str, title: str, *, repetitions: int) -> Preset:
         """Describe the experiment for the list of presets: its title, axes, measure, simulations and judgement.
 
+        The noise of a line is the least that is proved to satisfy the privacy target (certified), or that of the
+        paper's formula (printed).
+
         Args:
             name: name of the preset.
             title: title of the figure.

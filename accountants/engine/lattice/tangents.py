@@ -40,8 +40,8 @@ def best_lower_distribution(
     """Return a lattice distribution that is dominated by the loss, so that its composition gives lower bounds on δ.
 
     A distribution is dominated if its δ is at most that of the loss at every ε. The lattice has points offset + 2hk,
-    with the unit h and integers k. A few offsets are tried. The distribution whose moment E[e^{λL}] is nearest to that
-    of the loss is the best. The offset matters if the losses are few and not near lattice points.
+    with the unit h and integers k. A few offsets are tried. The best distribution has the moment E[e^{λL}] that is
+    nearest to that of the loss. The offset matters if the losses are few and not near lattice points.
 
     Args:
         right: tails of the positive losses at the bounds of the cells.

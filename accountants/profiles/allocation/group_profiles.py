@@ -61,12 +61,14 @@ class GroupMinimum:
     table: Pair
 
     @cached_property
-    def _known(self) -> dict[float, float]:
+    def _stored(self) -> dict[float, float]:
         """Stored lower bounds at every ε so far."""
         return {}
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return the lower bound on log δ of two changes of a data set, and store it for later calls.
+        """Return a lower bound on log δ for the removal of one record or client and the addition of another.
+
+        The bound is stored for later calls.
 
         Args:
             epsilon: ε = log γ ≥ 0, in nats.
@@ -74,9 +76,9 @@ class GroupMinimum:
         Returns:
             The bound; −∞ if none is proved.
         """
-        if epsilon not in self._known:
-            self._known[epsilon] = self._lower_log_delta(epsilon)
-        return self._known[epsilon]
+        if epsilon not in self._stored:
+            self._stored[epsilon] = self._lower_log_delta(epsilon)
+        return self._stored[epsilon]
 
     def _lower_log_delta(self, epsilon: float) -> float:
         """Compute a lower bound on log δ of two changes of a data set, a removal and an addition.
@@ -85,8 +87,9 @@ class GroupMinimum:
 
             F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P)   over γ₁ > 0.
 
-        F is convex, so that its values at three points bound it everywhere. ε is rounded up to a multiple of a power of
-        two, so that differences are exact. This is valid because δ decreases with ε.
+        F is convex, so that its values at three points bound it everywhere: near the minimum, and on both sides of it.
+        The points are found with `table`, a pair that is cheap to evaluate, and F is bounded there with `pair`. ε is
+        rounded up to a multiple of a power of two, so that differences are exact. This is valid as δ decreases with ε.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -104,19 +107,20 @@ class GroupMinimum:
         epsilon = math.ceil(epsilon / unit) * unit
 
         # The middle point: the γ₁ of many at which F is about the least.
-        splits = np.rint(np.linspace(-largest_loss, reach, _SPLITS) / unit) * unit
-        inner = np.rint(np.linspace(0.0, epsilon, _SPLITS) / unit) * unit
-        place = _least_place(self.table, np.unique(np.concatenate((splits, inner))), epsilon, unit)
-        if place is None:
+        whole_range = np.rint(np.linspace(-largest_loss, reach, _SPLITS) / unit) * unit
+        inner_range = np.rint(np.linspace(0.0, epsilon, _SPLITS) / unit) * unit
+        grid = np.unique(np.concatenate((whole_range, inner_range)))
+        middle = _approximate_minimiser(self.table, grid, epsilon, unit)
+        if middle is None:
             return -math.inf
-        least = _log_sums(self.pair, np.asarray([place]), epsilon)
+        least = _log_sums(self.pair, np.asarray([middle]), epsilon)
         if not math.isfinite(least.lower[0]):
             return -math.inf
 
-        # Take the first pair of outer points that proves a bound.
+        # Take the first pair of points on both sides that proves a bound.
         offsets = np.rint(np.geomspace(_LEAST_OFFSET * reach, reach, _OFFSETS) / unit) * unit
-        for outer in self._outer_places(place, offsets, epsilon):
-            bound = _bound_by_three(place, least, outer, _log_sums(self.pair, outer, epsilon))
+        for outer in self._outer_places(middle, offsets, epsilon):
+            bound = _bound_by_three(middle, least, outer, _log_sums(self.pair, outer, epsilon))
             if bound > -math.inf:
                 return bound
         return -math.inf
@@ -153,11 +157,11 @@ class GroupMinimum:
             yield np.asarray([left, right])
 
 
-def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -> float | None:
-    """Search for the approximate minimiser of a bound on δ of two changes of a data set, on ever finer grids.
+def _approximate_minimiser(table: Pair, splits: FloatArray, epsilon: float, unit: float) -> float | None:
+    """Search for the γ₁ at which F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) is about the least, on three ever finer grids.
 
-    The bound is F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P). P and Q are the output distributions of one change. E_γ is the
-    hockey-stick divergence, that is, δ at ε = log γ.
+    F bounds δ at log γ for the removal of one record and the addition of another. P and Q are the output distributions
+    with and without one record. E_γ is the hockey-stick divergence, that is, δ at ε = log γ.
 
     Args:
         table: pair (P, Q) with profiles that are cheap to evaluate.
@@ -345,10 +349,10 @@ class GroupProfile(AtomicProfile):
 
     @cached_property
     def _attained_table(self) -> PiecewiseTails | None:
-        """A table of lower bounds on δ of two changes that is convex in e^ε; None if the bounds on δ are too wide.
+        """A table of lower bounds on δ, convex in e^ε like the δ of a pair of distributions.
 
-        Its points are ε = 0 and the positive privacy losses. Points at which δ has hardly fallen since the last point
-        are left out, because a slope between them would be inexact.
+        It is None if the bounds on δ are too wide. Its points are ε = 0 and the positive privacy losses. A point at
+        which δ has hardly fallen since the last point is left out, because the slope between them would be inexact.
         """
         chosen: list[float] = []
         last_upper = math.inf

@@ -77,16 +77,18 @@ class HiddenChoiceProfile(Profile):
         return np.asarray(value + 4 * UNIT_ROUNDOFF * sizes)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Return a lower bound on log δ as both bounds, so that the result is valid for lower bounds only.
+        """Return lower bounds on log δ, each as both bounds of an enclosure.
 
-        It is log w + log δ of one set at ε + log M − log w. Where this argument is negative, it is the line of the test
-        {L > 0} of the privacy loss L of one set.
+        A contribution is in a hidden one of several sets of outputs. A test of one known set has the true positive rate
+        p and the false positive rate q. Such tests of all sets together have rates of at least w p and at most M q. So
+        δ(ε) is at least w δ₁(ε + log M − log w), with the δ₁ of one set. Where this argument is negative, the bound
+        is w p − e^ε M q for the test {L > 0} of the privacy loss L of one set.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            The lower bounds on log δ, as both bounds of the enclosure.
+            The lower bounds. They are no upper bounds.
         """
         base_epsilon = self._base_epsilons(epsilon)
         shifted = self.base.log_delta(np.maximum(base_epsilon, 0.0)).lower
@@ -124,13 +126,14 @@ class HiddenChoiceProfile(Profile):
         return _outward(float(log_p[0]), float(log_q[0]), self.tail_accuracy)
 
     def reverse(self) -> Profile:
-        """Return the privacy profile of the reverse direction, in which at most one outcome has a positive loss.
+        """Return a lower bound on the privacy profile in the reverse direction, by one outcome with a positive loss.
 
-        It is the outcome outside the widest test {L > 0}. Its probabilities are 1 − wp under P and 1 − Mq under Q, of
-        which the former is rounded up and the latter down.
+        The test {L > 0} for the privacy loss L of one set, applied to all sets, has a probability of at least wp with
+        the contribution and of at most Mq without it (`log_tails`). The outcome is outside this test. Its probabilities
+        are 1 − wp and 1 − Mq, of which the former is rounded up and the latter down.
 
         Returns:
-            The profile with one positive loss; the zero profile if that outcome has no loss that is certainly positive.
+            The profile with one loss; the zero profile if the loss may be 0 or less.
         """
         tails = self.log_tails(np.zeros(1))
         log_p, log_q = _outward(float(tails.log_p[0]), float(tails.log_q[0]), self.tail_accuracy)
@@ -204,10 +207,10 @@ def log_choices(steps: int, times_chosen: int, allocations: int) -> float:
 def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocations: int) -> list[Pair]:
     """Return pairs for lower bounds on δ of replacing a contribution by its opposite in hidden batches.
 
-    The noise is Gaussian, and the contribution is in k of t batches. An attacker tests each possible set of k batches.
-    The outputs of the set must have a large sum, and no output of any batch may be below −b. There are r allocations,
-    with K = k r chosen outputs of N = t r, and c is the shift. Compared with a known set, the true positive rate is
-    multiplied by at least w, and the false positive rate by at most M:
+    The noise is Gaussian, and the contribution is in k of t batches, in each of r allocations. So K = k r of N = t r
+    outputs have it. An attacker tests each possible set of K outputs: their sum must be large, and no output at all may
+    be below −b, for a bound b. Compared with the test of a known set, the true positive rate is multiplied by at least
+    w, and the false positive rate by at most M. With the distribution function Φ of the noise and the shift c,
 
         w = Φ(b + c)^K Φ(b)^(N − K),   M = C(t, k)^r (Φ(b − c)/Φ(b))^K.
 

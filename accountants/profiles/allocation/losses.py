@@ -66,11 +66,11 @@ def earlier_losses(losses: FloatArray) -> FloatArray:
 def pure_loss(profile: Profile, pair: Pair | None = None) -> float:
     """Return an ε in nats from which on δ is 0; math.inf if none is known.
 
-    It is the smaller one of the largest privacy loss and the ε of a declared pure guarantee.
+    It is the largest privacy loss, or the ε of a known guarantee with δ = 0 if that is smaller.
 
     Args:
-        profile: the privacy profile of one direction.
-        pair: the pair of distributions. It may have a plateau, a declared (ε, δ) guarantee with δ = 0.
+        profile: the privacy profile ε ↦ δ(ε) of one direction of a pair of distributions.
+        pair: the pair, which may have such a guarantee (`plateau`); None if there is no pair.
 
     Returns:
         The least such ε that is known.
@@ -80,7 +80,7 @@ def pure_loss(profile: Profile, pair: Pair | None = None) -> float:
     if isinstance(profile, AtomicProfile) and profile.log_infinite_mass == -math.inf:
         end = profile.losses[-1] if profile.losses else 0.0
     plateau = None if pair is None else pair.plateau
-    # A declared guarantee with δ = 0 may show a smaller ε.
+    # A guarantee with δ = 0 may have a smaller ε.
     if plateau is None or plateau.delta != 0:
         return end
     return min(end, plateau.epsilon)
@@ -89,8 +89,9 @@ def pure_loss(profile: Profile, pair: Pair | None = None) -> float:
 def choose_losses(profile: Profile, end: float, cells: int) -> FloatArray:
     """Choose increasing privacy losses from 0 to the largest that matters, at which a profile is evaluated.
 
-    If the loss has a list of values (`_listed_losses`), they are these. Otherwise they are dense where the loss has its
-    probability, or near 0 for an expensive profile. The choice affects the tightness of a bound, not its validity.
+    If the privacy loss has a known list of values, these are chosen. Otherwise the chosen losses are dense where the
+    loss has its probability, or near 0 for an expensive profile. The choice affects the tightness of a bound, not its
+    validity.
 
     Args:
         profile: the privacy profile ε ↦ δ(ε) of one direction of a pair of distributions.

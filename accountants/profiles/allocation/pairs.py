@@ -53,8 +53,9 @@ def has_allocation_pairs(shift: float) -> bool:
 def allocation_pairs(shift: float, steps: int, cells: int) -> AllocationPairs:
     """Return a dominating and an attained pair for a Gaussian contribution that is in one of t batches, uniformly.
 
-    The likelihood ratio of all outputs is the mean of t independent ratios of N(c, 1) to N(0, 1). It is bounded from
-    both sides in the convex order.
+    The likelihood ratio X of all outputs is the mean of t independent ratios of N(c, 1) to N(0, 1). It is bounded from
+    both sides by ratios with finitely many values, in the convex order: expectations of convex functions of X, such as
+    δ, are at most and at least those of the bounds.
 
     Args:
         shift: c, the norm of the contribution in standard deviations of the noise.
@@ -64,7 +65,7 @@ def allocation_pairs(shift: float, steps: int, cells: int) -> AllocationPairs:
     Returns:
         Two pairs of distributions. δ of the first is at least that of the mechanism, and δ of the second at most.
     """
-    # By joint convexity, the pair of a public batch dominates. The shift is rounded outward by more than its error.
+    # A public batch has at least as large a δ, by joint convexity. The shift is rounded outward by more than its error.
     rounding = 4 * UNIT_ROUNDOFF
     public = gaussian_pair(shift * (1.0 + rounding))
 

@@ -91,14 +91,13 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
 
 
 def _log_infinite_product(first: FiniteRatio, second: FiniteRatio) -> float:
-    """Return the log of a lower bound on the mass of a product of two ratios at infinity.
+    """Return a lower bound on the log probability that a product of two independent likelihood ratios is infinite.
 
-    It is the mass a + (1 − a) b under P. a and b are the masses of the two ratios at infinity. One infinite ratio is
-    enough, and both may be.
+    With the probabilities a and b under P that the two ratios dP/dQ are infinite, it is a + (1 − a) b.
 
     Args:
-        first: a likelihood ratio that is below the true one in the convex order.
-        second: the second ratio, bounded on the same side.
+        first: lower bound on one likelihood ratio in the convex order.
+        second: lower bound on the other ratio.
 
     Returns:
         The natural logarithm, rounded down; −∞ if neither ratio may be infinite.

@@ -70,7 +70,7 @@ def ratio_above(pair: Pair, cells: int) -> FiniteRatio:
     return ratio_of_bounds(forward, backward)
 
 
-def ratio_of_bounds(calls: Sequence[BoundedPoint], puts: Sequence[BoundedPoint]) -> FiniteRatio:
+def ratio_of_bounds(forward_points: Sequence[BoundedPoint], backward_points: Sequence[BoundedPoint]) -> FiniteRatio:
     """Return a likelihood ratio X = dP/dQ with finitely many values, from upper bounds on δ in both directions.
 
     δ of P against Q at ε = log κ is C(κ) = E(X − κ)₊ + P(X = ∞), a convex function of κ. So it is at most the lower
@@ -78,31 +78,31 @@ def ratio_of_bounds(calls: Sequence[BoundedPoint], puts: Sequence[BoundedPoint])
     against P at ε = −log κ, by C(κ) = 1 − κ + κ δ′.
 
     Args:
-        calls: upper bounds on δ of P against Q at ε = log κ, for doubles κ ≥ 1, in increasing order.
-        puts: upper bounds on δ of Q against P at ε = −log κ, for doubles κ ≤ 1, in increasing order of ε.
+        forward_points: upper bounds on δ of P against Q at ε = log κ, for doubles κ ≥ 1, in increasing order.
+        backward_points: upper bounds on δ of Q against P at ε = −log κ, for doubles κ ≤ 1, in increasing order of ε.
 
     Returns:
         Values of the ratio with their masses under Q, above the true ratio in the convex order.
     """
     # Points (κ, C) as integers, beginning with C = 1 at κ = 0.
     points = [(0, _ONE)]
-    for loss, delta in reversed(puts):
-        kappa = _scaled_integer(math.exp(-loss) * (1.0 - _outward_move(loss, delta)))
+    for loss, delta in reversed(backward_points):
+        kappa = _scaled_integer(math.exp(-loss) * (1.0 - _zero_margin(loss, delta)))
         product = kappa * _scaled_integer(delta) >> _SCALE  # κ δ′, rounded down
         rounded_up = product + 1 if product else 0
         points.append((kappa, _ONE - kappa + rounded_up))
-    for loss, delta in calls:
-        kappa = _scaled_integer(math.exp(loss) * (1.0 + _outward_move(loss, delta)))
+    for loss, delta in forward_points:
+        kappa = _scaled_integer(math.exp(loss) * (1.0 + _zero_margin(loss, delta)))
         points.append((kappa, _scaled_integer(delta)))
     return _ratio_of_hull(_convex_hull(points))
 
 
-def _outward_move(loss: float, delta: float) -> float:
-    """Return a relative margin for κ = e^{±ε}, beyond which δ is exactly 0 in spite of its rounding.
+def _zero_margin(loss: float, delta: float) -> float:
+    """Return by how much to move κ = e^{±ε} away from 1, relatively, so that a bound of 0 on δ holds there.
 
     Args:
-        loss: ε, in nats.
-        delta: bound on δ at this ε. A positive bound needs no margin, because it includes one.
+        loss: ε, in nats, which may have a rounding error of `LOSS_UNITS` units of 1 + ε.
+        delta: bound on δ at this ε. A positive bound already includes its errors, so that the result is 0.
     """
     if delta != 0.0:
         return 0.0
@@ -173,11 +173,12 @@ def _convex_hull(points: list[Point]) -> list[Point]:
 def _ratio_of_hull(hull: list[Point]) -> FiniteRatio:
     """Return the likelihood ratio X for which E(X − κ)₊ + P(X = ∞) is a given convex, piecewise linear function of κ.
 
-    The mass of X at a vertex is the change of the slope there, rounded up. A tiny mass is moved to zero and infinity
-    with the mean unchanged, which is valid for an upper bound.
+    The mass of X at a vertex is the change of the slope there, rounded up. Masses below `_LEAST_WEIGHT` are left out.
+    Instead, this weight is added at 0, and a mass at infinity with at least the same mean. This is an upper bound,
+    because the expectations of all convex functions of X become larger.
 
     Args:
-        hull: κ from 0 on, with the values of the function, both times 2^2200.
+        hull: the vertices: κ from 0 on, with the values of the function, as integers in units of 2^−2200.
 
     Returns:
         The values of X with their masses, above the true ratio in the convex order.

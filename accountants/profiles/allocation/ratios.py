@@ -61,15 +61,16 @@ class FiniteRatio:
     def add(self, other: FiniteRatio, cells: int) -> FiniteRatio:
         """Return a bound, with finitely many values, on the sum of two independent ratios.
 
-        Both ratios are bounds in the convex order, which sums of independent variables preserve. The sums of all pairs
-        of values are merged in few intervals, the cells.
+        Both bounds are upper ones, or both are lower ones: the expectations of all convex functions are at least or at
+        most the true ones. Sums of independent variables preserve this. The sums of all pairs of values are merged in
+        few intervals, the cells.
 
         Args:
-            other: the second ratio, bounded on the same side.
+            other: the bound on the second ratio, with the same `side`.
             cells: number of cells of the sum.
 
         Returns:
-            The bound on the sum, on the same side.
+            The bound on the sum, with the same `side`.
         """
         sums, masses = combine_pairs(np.add, self.places, self.weights, other.places, other.weights)
         if not sums.size:  # a lower bound may have no finite values
@@ -135,13 +136,13 @@ class FiniteRatio:
         return mean, largest * float(np.sqrt(weights @ (distances / largest) ** 2))
 
     def scale(self, factor: float) -> FiniteRatio:
-        """Return the ratio times a positive factor, also at infinity.
+        """Return this bound on a likelihood ratio, with its values and its mass at infinity times a positive factor.
 
         Args:
             factor: the factor, with a relative error of at most two units of roundoff.
 
         Returns:
-            The bound on the scaled ratio, on the same side, with a larger relative error of its values.
+            The bound on the scaled ratio, with the same `side` and a larger relative error of its values.
         """
         log_infinite = self.log_infinite
         if log_infinite > -np.inf:

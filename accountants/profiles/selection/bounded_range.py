@@ -38,17 +38,17 @@ class BoundedRangeProfile(Profile):
     The exponential mechanism is one of them. The profile is δ(ε') = (1 − e^{(ε' − ε)/2})²/(1 − e^{−ε}) in either
     direction.
 
-    Guarantees: `log_delta` encloses, and is exactly −∞ from ε on.
+    Guarantees: `log_delta` encloses log δ(ε'), and is exactly −∞ from ε' = ε on.
 
     Attributes:
-        range: ε, the length of the interval of losses, in nats.
+        loss_width: ε, the length of the interval of losses, in nats.
         log_infinite_mass: log of the probability of an infinite loss, −∞ because no loss is infinite.
         tail_accuracy: bound on the error of a log tail, per unit of 1 + |log tail|.
     """
 
     root_search: ClassVar[RootSearch] = "sweep"
 
-    range: float
+    loss_width: float
     log_infinite_mass: float = -math.inf
     tail_accuracy: float = ACCURACY
 
@@ -60,11 +60,11 @@ class BoundedRangeProfile(Profile):
     @property
     def supremum(self) -> float:
         """Largest loss ε, in nats."""
-        return self.range
+        return self.loss_width
 
     def _log_tail(self, epsilon: FloatArray) -> FloatArray:
         """Return log P(L > ε'), the log of (1 − e^{(ε' − ε)/2})/(1 − e^{−ε}), without cancellation for small ε."""
-        tail = np.expm1(0.5 * np.minimum(epsilon - self.range, 0.0)) / math.expm1(-self.range)
+        tail = np.expm1(0.5 * np.minimum(epsilon - self.loss_width, 0.0)) / math.expm1(-self.loss_width)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(tail))
 
@@ -80,23 +80,23 @@ class BoundedRangeProfile(Profile):
             Lower and upper bounds on log δ, one for each ε'; −∞ from ε on.
         """
         points = np.asarray(epsilon, dtype=np.float64)
-        log_factor = log_one_minus_exp(0.5 * (points - self.range))
+        log_factor = log_one_minus_exp(0.5 * (points - self.loss_width))
         return Enclosure.around(self._log_tail(points) + log_factor, ACCURACY)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log probabilities of a privacy loss above ε' under both distributions P and Q.
+        """Return the log probabilities of a privacy loss above x under both distributions P and Q, for several x.
 
-        The density of the loss gives Q(L > ε') = e^{−(ε + ε')/2} P(L > ε'), with the range ε.
+        The losses are in an interval of length ε. Their density gives Q(L > x) = e^{−(ε + x)/2} P(L > x).
 
         Args:
-            epsilon: array of ε' ≥ 0, in nats.
+            epsilon: array of x ≥ 0, in nats.
 
         Returns:
-            log P(L > ε') and log Q(L > ε') for each ε'; −∞ from ε on.
+            log P(L > x) and log Q(L > x) for each x; −∞ from x = ε on.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         log_p = self._log_tail(points)
-        return Tails(np.minimum(log_p, 0.0), log_p - 0.5 * (self.range + points))
+        return Tails(np.minimum(log_p, 0.0), log_p - 0.5 * (self.loss_width + points))
 
 
 def bounded_range_pair(epsilon: float) -> Pair:

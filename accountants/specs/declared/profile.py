@@ -56,9 +56,9 @@ class DeclaredProfile:
 
     @property
     def primitive(self) -> DeclaredBounds:
-        """A mechanism that the bounds admit: its δ is the least δ of all points, at every ε.
+        """A mechanism that satisfies the declared bounds: at every ε, its δ is the least δ of all points.
 
-        Lower bounds on the δ of the declared mechanism follow from it.
+        The declared mechanism may be this one. So no smaller δ can be proved from the declared bounds.
         """
         all_points = self.points + (self.reverse or ())
         least_log10_delta = min(log10_delta for _, log10_delta in all_points)

@@ -53,13 +53,13 @@ class Rdp:
 
     @property
     def primitive(self) -> DeclaredBounds:
-        """An ε-private mechanism that the bounds admit, with an ε that is as large as is known to be possible.
+        """An ε-private mechanism that satisfies the declared bounds, with a large ε.
 
-        Every ε-private mechanism has a Rényi divergence D_a ≤ min(ε, aε²/2) at order a. So the bound D_a ≤ v admits an
-        ε with ε ≤ v or aε²/2 ≤ v.
+        Every ε-private mechanism has a Rényi divergence D_a ≤ min(ε, aε²/2) at order a. So it satisfies the bound
+        D_a ≤ v if ε ≤ v or aε²/2 ≤ v. The ε is the largest one for which this holds at every declared order.
         """
         bounds = zip(self.orders, self.epsilons, strict=True)
         epsilon = min(max(divergence, math.sqrt(2.0 * divergence / order)) for order, divergence in bounds)
-        # Rounded down by more than the error of the square root, because a smaller ε is also admitted.
+        # Rounded down by more than the error of the square root, because a smaller ε also satisfies the bounds.
         rounded_down = 1.0 - 2.0**-50
         return DeclaredBounds(epsilon * rounded_down, 0.0)

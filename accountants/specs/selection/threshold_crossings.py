@@ -67,8 +67,8 @@ class ThresholdOutput(NamedTuple):
 def crossings(noise: ThresholdNoise) -> tuple[ThresholdOutput, ...]:
     """Return outputs of the sparse vector technique that distinguish two neighbours well, for lower bounds on δ.
 
-    An output is n answers "below" the threshold, then the last answers "above" it. Its query values and n are searched
-    on a small grid.
+    A query is answered by whether its noisy value is below or above the noisy threshold. An output is n answers "below"
+    and then the permitted number of answers "above". The query values and n are searched on a small grid.
 
     Args:
         noise: scales of the noise on the threshold and on queries, and the number of answers "above".
@@ -88,6 +88,7 @@ def crossings(noise: ThresholdNoise) -> tuple[ThresholdOutput, ...]:
     shift = 1.0 / noise.query_scale
     above_shift = 0.0 if noise.monotonic else shift
     outputs = []
+    # `below` and `above` are the probabilities of the answers for each noise on the threshold.
     for count, low, high in itertools.product(_COUNTS, _QUERY_VALUES, _QUERY_VALUES):
         below = _log_factor(count, scaled_edges - low, scaled_edges - low - shift)
         above = _log_factor(noise.answers, high - scaled_edges, high - scaled_edges - above_shift)

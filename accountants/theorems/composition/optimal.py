@@ -150,7 +150,10 @@ def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int
 
 @request
 class OptimalInputs:
-    """k equal (ε, δ) mechanisms, and the index i of a point (ε_i, δ_i) of the curve of optimal composition."""
+    """Inputs to the optimal composition of k equal (ε, δ) mechanisms, which satisfies (ε_i, δ_i) for several i.
+
+    ε_i is (k − 2i) ε, with i from 0 to k/2. The index i selects the ε_i for which δ_i is computed.
+    """
 
     epsilon: Epsilon
     delta: PureDelta

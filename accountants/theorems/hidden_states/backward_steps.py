@@ -43,9 +43,10 @@ class BackwardSteps(NamedTuple):
 
 
 class PlaceWindow(NamedTuple):
-    """Parameters μ of Gaussian differential privacy of the model u steps after the use of a record.
+    """Parameters μ of Gaussian differential privacy of SGD if a certain number of steps hide a use of a record.
 
-    The noise of the step with the use and of the next u steps hides the shift by the record.
+    A step that uses the record shifts the model. The noise of this step and of the next u steps hides the shift. The
+    model is released after v ≥ u steps.
 
     Attributes:
         length: number u of steps after the use.
@@ -99,14 +100,13 @@ class BackwardRun:
     def outward(self) -> FloatArray:
         """Factors by which the computed μ is increased, so that it exceeds the exact value in spite of rounding.
 
-        There is one factor for each place v of a record, that is, the number of steps from its use to the release. Let
-        u be the unit roundoff and Λ = |log Π c| at v, with the Lipschitz constants c of the steps. All logarithms are
-        at most 0, so a partial sum never exceeds the full sum in size. Hence the running sum of logarithms is within
-        (v + 2) u Λ.
+        There is one factor for each number v of steps from the use of a record to the release. Let u be the unit
+        roundoff, and log π the sum of the logarithms of the Lipschitz constants of the last v steps. All of them are at
+        most 0, so partial sums are not larger in size. With Λ = |log π|, the sum is within (v + 2) u Λ.
 
-        The variance is a running sum of positive terms e^(2 log) ν², where ν is the noise of a step. Each term is
-        within 2 (v + 2) u Λ + 8u. The sum is within a further v u, and its root within half of all that. The numerator
-        of μ has the influence e^log. So the relative error of μ is at most 2 (v + 2) u Λ + (v/2 + 12) u.
+        The variance is a sum of v positive terms π² ν², where ν is the noise of a step. Each term has a relative error
+        of at most 2 (v + 2) u Λ + 8u. The sum adds v u, and its root halves all that. The numerator of μ is a multiple
+        of π. So the relative error of μ is at most 2 (v + 2) u Λ + (v/2 + 12) u.
         """
         log_influence = self.steps.log_influence
         places = np.arange(log_influence.size)
@@ -136,13 +136,14 @@ class BackwardRun:
             return np.asarray(np.minimum(by_shift, by_diameter) * self.outward * OUTWARD)  # rounded up
 
     def windows(self, most_places: int) -> tuple[PlaceWindow, ...]:
-        """Compute the parameter μ of Gaussian differential privacy of the model u = 1, 3, 7, … steps after a use.
+        """Compute the Gaussian-DP parameters μ if the noise of u + 1 steps hides a use of a record, for u = 1, 3, 7, ….
 
-        The record is used v ≥ u steps before the release. A window is the step of the use with the next u steps. The
-        noise of these hides the use. The variance of a window is that of its later half, plus that of its earlier half
-        after contraction by the later one, so each window is computed from windows of half its length. Let Λ be the
-        absolute log of the product of the Lipschitz constants of the last v steps. The relative error of a variance is
-        that of a difference of two running sums, plus 26 (3 + Λ) units of roundoff.
+        The record is used v ≥ u steps before the release. A window is the step of the use with the next u steps. Their
+        noise hides the use. Its variance is that of its later half, plus that of its earlier half after contraction by
+        the later one. So each window is computed from windows of half its length.
+
+        Let Λ be the absolute log of the product of the Lipschitz constants of the last v steps. The relative error of a
+        variance is that of a difference of two running sums, plus 26 (3 + Λ) units of roundoff.
 
         Args:
             most_places: number of values v = 0, 1, … that are considered.
@@ -151,13 +152,13 @@ class BackwardRun:
             One window for each u below that number.
         """
         log_influence, shift, noise = (values[:most_places] for values in self.steps)
-        outward = 1.0 + 2.0 * (self.outward[:most_places] - 1.0)
+        outward = 1.0 + 2.0 * (self.outward[:most_places] - 1.0)  # for two running sums
         windows = []
         # variance[e] is that of the noise of `step_count` steps, the use included, of which the last one is e = v − u
         # steps before the release. The noise is contracted by the steps of the window that follow it.
         step_count, variance = 1, noise**2
         while step_count < variance.size:
-            variance = _double_window(variance, log_influence, step_count)
+            variance = _join_halves(variance, log_influence, step_count)
             step_count *= 2
             after_use = step_count - 1  # u
             log_window = log_influence[after_use:] - log_influence[: variance.size]
@@ -168,7 +169,7 @@ class BackwardRun:
         return tuple(windows)
 
 
-def _double_window(variance: FloatArray, log_influence: FloatArray, length: int) -> FloatArray:
+def _join_halves(variance: FloatArray, log_influence: FloatArray, length: int) -> FloatArray:
     """Return the noise variance of windows of 2l steps from that of windows of l steps.
 
     A window is a range of consecutive steps. If it ends e steps before the release, its later half ends there too, and

@@ -57,12 +57,13 @@ class ComposedSteps(Bound):
         return self._groups_by_uses()
 
     def _groups_by_uses(self) -> RecordGroups:
-        """Return the groups of records for equal noise in all steps: one group for each number k of uses.
+        """Return the groups of records for equal noise in all steps: one group for each number of uses.
 
-        The μ of k uses is √k times that of one use.
+        The Gaussian-DP parameter μ of a record that k steps use is √k times that of one use.
         """
         run = self.run
-        # With several passes, a later release only adds uses, so the last possible release is the worst.
+        # With several passes, only the last possible release is considered. It is the worst, because a later release
+        # can only have more uses.
         last_release = run
         if run.steps > run.period:
             last_release = replace(run, first_stop=run.steps)

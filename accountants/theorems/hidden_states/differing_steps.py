@@ -233,10 +233,10 @@ class DifferingSteps:
         return best, LogProduct(float(products.value[-1]), float(products.error[-1]))
 
     def _windows_within(self, stage: slice) -> list[PlaceWindow]:
-        """Return the stored values of μ that apply u steps after the use of a record, for a range of times of use.
+        """Return the parts of the stored windows, the ranges of steps that hide a use by their noise, within a stage.
 
-        The record is used v steps before the release, and the window ends v − u steps before it. Both numbers must be
-        in the range.
+        A window begins with the use of a record, v steps before the release, and ends v − u steps before it. Both
+        numbers must be in the range of the stage. The Gaussian-DP parameter μ is stored for each u and each v ≥ u.
 
         Args:
             stage: the range of v, consecutive and increasing.

@@ -92,10 +92,11 @@ class OneDimensionalRun:
         return self.noise_std * math.sqrt(float(squared_contractions.sum()))
 
     def pulls(self, steps: int) -> tuple[FloatArray, FloatArray] | None:
-        """Return the possible total shifts of the model by the record (its pulls), and their probabilities.
+        """Return the possible total shifts of the released model by a record (its pulls), and their probabilities.
 
-        The unit is `shift`, the shift of one step. The projection onto the ball is ignored. Each later step multiplies
-        a shift by the contraction factor. The run must have a known distribution (`has_known_distribution`).
+        A step that uses the record shifts the model by `shift`, which is the unit here. Each later step multiplies a
+        shift by the contraction factor. The projection onto the ball is ignored. The run must have a known distribution
+        (`has_known_distribution`).
 
         Args:
             steps: number of steps before the release, at least 1.

@@ -31,10 +31,11 @@ PROVED_EPSILON = 1.0
 
 @request
 class BinomialInputs:
-    """A target (ε, δ) for binomial noise: each coordinate, rounded to a grid, gets the number of successes in N trials.
+    """A target (ε, δ) for a vector that is released with binomial noise, and all parameters but the number of trials.
 
-    The sensitivities are in steps of the grid. A trial succeeds with probability p (`success_probability`).
-    `trials_per_step` trials make up one step of the grid.
+    Each coordinate is rounded to a grid with `quantization_levels`. The noise of a coordinate is a number of successes,
+    each with probability p, where `trials_per_step` successes count as one step of the grid. The sensitivities of the
+    rounded vector are in steps of the grid.
     """
 
     epsilon: Epsilon

@@ -131,8 +131,8 @@ class BatchClonesBound(ScaledBound):
     def _costs(self, pairs: ClonePairs) -> Costs:
         """Return the terms of a table of bounds on δ that depend on the noise of the reports.
 
-        They are the total variation distance of the reports from reports with δ₀ = δ₁ = 0, and the bound without
-        shuffling.
+        The victim's report is (ε₀, δ₀)-private, and the others are (ε₁, δ₁)-private. The terms are the total variation
+        distance from reports with δ₀ = δ₁ = 0, and the bound without shuffling.
 
         Args:
             pairs: ε₀ of the victim's report and ε₁ of another report, for each bound of the table.
@@ -153,8 +153,8 @@ class BatchClonesBound(ScaledBound):
     def plan(self) -> tuple[ClonePairs, Table]:
         """Compute a table of upper bounds on log δ of shuffled reports at increasing ε.
 
-        Each bound is by clones, that is, other reports that have the distribution of the victim's. It has a parameter
-        ε₀ of the victim's report, and the probability e^−ε₁ that another report is a clone.
+        Each bound is for idealised reports: the victim's with δ₀ = 0 at some ε₀, and other reports that look like it,
+        as clones, with probability e^−ε₁. A term for the distance of the real reports is added.
 
         Returns:
             ε₀ and ε₁ of the bounds in the table, and the table.
@@ -167,8 +167,8 @@ class BatchClonesBound(ScaledBound):
 
         # The estimate is δ(ε) of the clones plus (1 + e^ε) t, for the distance t of the reports from ideal ones.
         log_clones = estimate_clones(epsilon[:, None], pairs.victim, -pairs.crowd, self.clients)
-        log_charge = costs.log_distance + np.logaddexp(0.0, epsilon)[:, None]
-        log_delta = np.asarray(np.logaddexp(log_clones, log_charge))
+        log_addition = costs.log_distance + np.logaddexp(0.0, epsilon)[:, None]
+        log_delta = np.asarray(np.logaddexp(log_clones, log_addition))
         estimates = Estimates(epsilon, log_delta, self.victim.estimate(epsilon))
 
         @functools.cache

@@ -170,10 +170,11 @@ def rough_bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon:
 
 
 def _find_event(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -> _Event:
-    """Compute the terms of δ of a victim's report that is shuffled with c clones: the threshold κ, A and α − 1.
+    """Compute the terms of δ(ε) of a victim's report that is shuffled with c similar reports, the clones.
 
-    The equation is in `bounds_given_clones`, with α = e^ε. Let k of the m = c + 1 reports be of type 0. On the first
-    data set, k is more than e^ε times as likely if the share of reports of type 1 is below x:
+    A report is of type 0 or 1: a clone's of type 0 with probability 1/2, and the victim's with p = e^{ε₀}/(1 + e^{ε₀})
+    on the first data set and 1 − p on the second. The terms are A = p − e^ε (1 − p), e^ε − 1 and κ. If k of the
+    m = c + 1 reports are of type 0, this is more than e^ε times as likely on the first data set for
 
         (m − k)/m < x = (1 − tanh(ε/2)/tanh(ε₀/2))/2.
 
@@ -182,7 +183,7 @@ def _find_event(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -
     Args:
         local_epsilon: ε₀ of the victim's report, in nats.
         clones: values c, increasing.
-        epsilon: ε, in nats. The result is not used at ε ≥ ε₀, where any ε below ε₀ may replace it.
+        epsilon: ε, in nats. At ε ≥ ε₀, where δ is 0, the result is that of an ε just below ε₀, and is not used.
 
     Returns:
         The factors in one column. κ and c + 1 − κ have a row for each ε and a column for each c.
@@ -199,9 +200,10 @@ def _find_event(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -
 def _masses_and_tails(clones: FloatArray, event: _Event, effort: Effort) -> _MassesAndTails:
     """Compute binomial masses b(κ − 1; c) and tails P(B ≥ κ) of the number B ~ Bin(c, 1/2) of clones of type 0.
 
-    b is the mass function of B. κ is the least number of reports of type 0 that favours the first data set. Masses and
-    tails are divided by a scale, which keeps them within the doubles. If the values c are consecutive, only every 32nd
-    tail is computed directly, and the others by recurrence, which is faster.
+    A clone is a report that has type 0 or 1 with equal probability. b is the mass function of B. κ is the least number
+    of reports of type 0 that is more than e^ε times as likely on the first data set. Masses and tails are divided by a
+    scale, so that they do not underflow. If the values c are consecutive, only every 32nd tail is computed directly,
+    and the others by a recurrence in c, which is faster.
 
     Args:
         clones: values c, increasing.
@@ -252,9 +254,9 @@ def _direct_masses(clones: FloatArray, least: FloatArray, type_one: FloatArray, 
 def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Compute binomial masses b(κ − 1; c) and tails P(B ≥ κ) of B ~ Bin(c, 1/2) for consecutive c by recurrence.
 
-    B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`, which depends on c. All values of
-    a block of 32 are relative to the mass at its start. From c to c + 1 the mass is multiplied by (c + 1)/(2(c + 2 −
-    κ)) or, if κ increases too, by (c + 1)/(2κ). The tail gains half the old mass. It loses the new mass if κ increases.
+    B is the number of those of c clones that are of type 0. The threshold κ depends on c. All values of a block of 32
+    are relative to the mass at its start. From c to c + 1 the mass is multiplied by (c + 1)/(2(c + 2 − κ)) or, if κ
+    increases too, by (c + 1)/(2κ). The tail gains half the old mass. It loses the new mass if κ increases.
 
     Args:
         clones: consecutive values c.
@@ -282,11 +284,11 @@ def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> t
 def _steps_within_blocks(values: FloatArray) -> FloatArray:
     """Divide each row of a matrix into blocks of `_BLOCK` values, without the last value of each block.
 
-    The values belong to steps from one number of clones to the next. The last one of a block leads to the next block,
-    and a recurrence within blocks does not need it.
+    The values belong to steps of a recurrence from one number c to the next. The last one of a block leads to the next
+    block. It is not needed, because the recurrence starts anew in each block.
 
     Args:
-        values: array with a row for each ε and a column for each number of clones from which a step starts.
+        values: array with a row for each ε and a column for each c from which a step starts.
 
     Returns:
         An array with an axis for the rows, one for the blocks, and one for the steps within a block. A last block that

@@ -268,7 +268,7 @@ class ClonesBound(ScaledBound):
         return self._partitions
 
     def _build_partitions(self, most: int) -> _Partitions:
-        """Divide the possible numbers of clones into fine ranges, and these into about a hundred coarse ranges.
+        """Divide the possible numbers of clones, reports like the victim's, into fine and about 100 coarse ranges.
 
         Args:
             most: approximate number of fine ranges; see `CloneCount.ranges`.
@@ -279,38 +279,39 @@ class ClonesBound(ScaledBound):
         fine = self._count.ranges(most)
         fine_per_coarse = max(1, fine.first.size // _COARSE)
         starts = np.arange(0, fine.first.size, fine_per_coarse)
-        # In units of the accuracy of a logarithm, down to −800. A difference of tails is less accurate than a mass.
+        # The error is `distribution.accuracy` times 1 + |log probability|, for logarithms down to about −800. A
+        # difference of tails is less accurate than a mass.
         error_units = 800.0 if fine.inner_are_single else 5000.0
         accuracy = error_units * self._count.distribution.accuracy + RATIO_ACCURACY
         return _Partitions(fine, starts, fine.merge(starts), accuracy)
 
     def _enclose(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Compute lower and upper bounds on log δ of idealised reports, as sums over ranges of the number c of clones.
+        """Compute bounds on log Σ_c P(C = c) δ_c(ε), where c reports look like that of the protected client.
 
-        The δ of a victim among c clones decreases with c. So a range of c has the upper bound at its least value. Its
-        lower bound is the one at its largest value, or at the least value of the next range.
+        δ_c decreases with c. So a range of c has the upper bound at its least value. Its lower bound is the one at its
+        largest value, or at the least value of the next range.
 
         Args:
             epsilon: values of ε, in nats.
 
         Returns:
-            The lower and the upper bound on the natural logarithm at each ε; both are −∞ for ε ≥ ε₀, where δ is 0.
+            The lower and the upper bound at each ε; both are −∞ for ε ≥ ε₀, the ε of the report, where δ_c is 0.
         """
         is_zero = epsilon >= self.epsilon
-        nothing = np.full(epsilon.size, -np.inf)
+        log_zero = np.full(epsilon.size, -np.inf)
         if is_zero.all():  # for example if ε₀ = 0
-            return nothing, nothing
+            return log_zero, log_zero
         ranges, bounds = self._choose_ranges(self._partitions, epsilon, _FULL_EFFORT)
         slack = self._partitions.accuracy + 8 * UNIT_ROUNDOFF  # errors of the log probabilities and of the sums
 
         largest_values = np.append(ranges.first[1:] - 1.0, self.clients - 1.0)
         is_single = largest_values == ranges.first
-        low_of_next = np.concatenate((bounds.low[:, 1:], nothing[:, None]), axis=1)
+        low_of_next = np.concatenate((bounds.low[:, 1:], log_zero[:, None]), axis=1)
         low = np.where(is_single, bounds.low, low_of_next)
         lower = _log_sums(ranges.log_mass + low) - slack
 
         upper = np.minimum(_log_sums(ranges.log_mass + bounds.high) + slack, 0.0)
-        return np.where(is_zero, nothing, lower), np.where(is_zero, nothing, upper)
+        return np.where(is_zero, log_zero, lower), np.where(is_zero, log_zero, upper)
 
     def _quick_upper(self, epsilon: FloatArray) -> FloatArray:
         """Compute upper bounds on log δ of idealised reports in less time, from few ranges of the number of clones.

@@ -62,7 +62,7 @@ class ClosedFormBound(ScaledBound):
         return Interval(min(best - slack, local_bounds.lower, upper), upper)
 
     def _log_bounds(self, epsilon: float) -> FloatArray:
-        """Compute the log of the closed form at ε for every point (ε₀, δ₀) of the guarantee of a single report.
+        """Compute the log of a bound on δ(ε) of n shuffled reports, for every guarantee (ε₀, δ₀) of a single report.
 
         With w = e^{ε₀}/n and t = (e^ε − 1)/tanh(ε₀/2) − 8w > 0, the closed form is:
 
@@ -83,13 +83,13 @@ class ClosedFormBound(ScaledBound):
         largest_root = 1e100  # its square is a double
         excess = np.minimum(np.maximum(quotient - 8.0 * width, 0.0), largest_root)
 
-        # The first term of the equation: the larger of the tail and the least δ of the theorem. For t ≤ 0 the theorem
+        # The first term: the larger of the tail and the least δ for which their theorem holds. For t ≤ 0 the theorem
         # has no δ below 1.
         log_tail = math.log(4.0) - excess * excess / (64.0 * width)
         log_least = math.log(2.0) - 1.0 / (16.0 * width)
         main = np.where(excess > 0.0, np.maximum(log_tail, log_least), 0.0)
 
-        # The second term of the equation accounts for δ₀.
+        # The second term accounts for δ₀.
         log_one_plus_alpha = float(np.logaddexp(0.0, epsilon))
-        charge = log_delta + math.log(self.clients) + np.log1p(0.5 * np.exp(-local)) + log_one_plus_alpha
-        return np.asarray(np.logaddexp(main, charge))
+        log_addition = log_delta + math.log(self.clients) + np.log1p(0.5 * np.exp(-local)) + log_one_plus_alpha
+        return np.asarray(np.logaddexp(main, log_addition))

@@ -120,7 +120,9 @@ class FiniteBlanketBound(ScaledBound):
         return max(largest_losses) * (1.0 + 16 * UNIT_ROUNDOFF)
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) of the privacy blanket bound, the largest one over all pairs of inputs.
+        """Enclose the log of the privacy blanket bound on δ(ε), the largest one over all pairs of inputs of a report.
+
+        The bound is (1/n) E[(Y₁ + … + Y_n)₊] with one term Y for each of the n reports (see the class).
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -242,20 +244,22 @@ class CountProfile(Profile):
         return Binomial(np.asarray(float(self.trials)), *self.base)
 
     def _find_event(self, epsilon: FloatArray) -> _CountEvent:
-        """Find the least count κ that is more than e^ε times as probable on the first data set as on the second.
+        """Find the event that determines δ(ε): at least κ clients send a certain report.
+
+        κ is the least number that is more than e^ε times as probable on the first data set as on the second.
 
         Args:
             epsilon: values of ε, in nats.
 
         Returns:
-            κ, log b(κ − 1) and P(B ≥ κ)/b(κ − 1) at each ε. B is the number of other clients that send the report, and
-            b its mass function.
+            κ, log b(κ − 1) and P(B ≥ κ)/b(κ − 1) at each ε. B is the number of clients without the victim that send the
+            report, and b its mass function.
         """
         alpha_excess = np.expm1(np.minimum(epsilon, 700.0))  # α − 1; the minimum keeps it finite
-        base, not_base = self.base
+        base, not_base = self.base  # probabilities that another client sends the report, and that it does not
         has_event = self._gap(alpha_excess) > 0.0
 
-        # κ is the least count whose odds exceed the threshold. If there is none, it is larger than every count.
+        # If there is no such κ, it is set to a number that is larger than every count.
         clients = self.trials + 1.0
         largest_not_sent = np.ceil(clients / (1.0 + self._count_odds(alpha_excess))) - 1.0
         not_sent = np.maximum(largest_not_sent, 0.0)
@@ -269,9 +273,10 @@ class CountProfile(Profile):
         return _CountEvent(least, log_mass, np.where(has_event, tail, 0.0))
 
     def _gap(self, alpha_excess: FloatArray) -> FloatArray:
-        """Compute high − α low without cancellation.
+        """Compute high − α low without cancellation, for the probabilities that the victim sends the report.
 
-        It is positive if some count is more than α = e^ε times as probable on the first data set as on the second.
+        They are `high` on the first data set and `low` on the second, and α is e^ε. The difference is positive if some
+        count of reports is more than α times as probable on the first data set.
 
         Args:
             alpha_excess: array of α − 1 = e^ε − 1, one for each ε.

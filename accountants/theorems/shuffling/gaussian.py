@@ -64,15 +64,16 @@ def log_blanket_mass(noise_multiplier: float) -> float:
 
 
 class NearBound(NamedTuple):
-    """An upper bound on log δ at one ε, with values from which the search at the next ε starts.
+    """An upper bound on log δ of shuffled reports at one ε, with values from which the search at the next ε starts.
 
-    The bound is the expected positive part of a sum S of terms, one for each report.
+    δ is bounded by E[S₊]/n, where the sum S has a term for each of the n reports (`GaussianBlanketBound`).
 
     Attributes:
         upper: natural logarithm of the upper bound on δ.
         tilt: exponent λ > 0 of the weight e^{λS} under which the expectation was computed. None if no sum was evaluated
             at this ε or before.
-        single_dominates: whether a single report dominates δ. Then log δ cannot be extrapolated to the next ε.
+        single_dominates: whether nearly all of δ is due to a large term of one report. Then log δ cannot be
+            extrapolated to the next ε.
     """
 
     upper: float
@@ -183,11 +184,11 @@ class GaussianBlanketBound(ScaledBound):
         return self._terms.find_edge(min(max(distance, _NEAREST), FURTHEST))
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) of the privacy blanket bound on shuffled Gaussian reports.
+        """Enclose the log of the privacy blanket bound on δ(ε) of shuffled Gaussian reports.
 
-        The bound is the smaller of E[(Y₁ + … + Y_n)₊]/n, where Y is the term of one report, and the δ of a single
-        report. Large noise is cut off, and a bound on the effect on δ, the cost of the cut, is added. The better one of
-        two cuts is used: the cost of the nearer cut is a small share of δ, and that of the further one is negligible.
+        The bound is the smaller of E[(Y₁ + … + Y_n)₊]/n, where Y_i is a function of the noise of report i, and the δ of
+        a single report. Noise above an edge is cut off, and a bound on the effect on δ is added. Two edges are tried:
+        at the first one this addition is a small share of δ, and at the second one it is negligible.
 
         Args:
             epsilon: privacy loss ε ≥ 0, in nats.
@@ -305,16 +306,16 @@ class GaussianBlanketBound(ScaledBound):
         return distance
 
     def _estimate(self, alpha_excess: float, edge_index: int) -> float:
-        """Estimate log δ of the privacy blanket bound by a saddle-point approximation.
+        """Estimate log E[(Y₁ + … + Y_n)₊]/n, the privacy blanket bound, by a saddle-point approximation.
 
-        Large noise is cut off. The charge that is added to δ for this is not included.
+        Y_i is the term of report i. Its noise is cut off at an edge. The effect of the cut on δ is not included.
 
         Args:
             alpha_excess: α − 1 = e^ε − 1.
-            edge_index: index of the edge of the noise at which it is cut off.
+            edge_index: index of the edge.
 
         Returns:
-            The estimate; −∞ if no value of Y is positive.
+            The estimate; −∞ if no term can be positive.
         """
         total = CompoundSum(self._terms.approximate_distribution(alpha_excess, edge_index), self.clients)
         if total.law.largest_value <= 0.0:

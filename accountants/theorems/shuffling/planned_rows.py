@@ -119,7 +119,8 @@ def epsilon_grid(scale: float, furthest: float) -> FloatArray:
 class Costs(NamedTuple):
     """Those terms of bounds on δ of shuffled reports that depend on the noise of the reports.
 
-    A bound is that of idealised reports (a clone pair), plus a charge for the distance of the real reports from them.
+    A bound is that of idealised reports, which look like the victim's report with some probability. Their distributions
+    on neighbouring data are a clone pair. A term for the distance of the real reports from them is added.
 
     Attributes:
         log_distance: for each clone pair, log of the total variation distance of the real reports from its reports.
@@ -308,7 +309,7 @@ def _evaluate_rows(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spac
         help.
     """
     nearest = np.minimum(np.searchsorted(estimates.epsilon, epsilon), estimates.epsilon.size - 1)
-    runs = _choose_runs(estimates.choices[nearest], estimates.local[nearest], spacing_factor)
+    runs = _choose_ranges(estimates.choices[nearest], estimates.local[nearest], spacing_factor)
     # At the border of two runs the estimates of both clone pairs are nearly the same, and either may be better.
     wide_runs = [run.widen(_OVERLAP, epsilon.size) for run in runs]
     rows = [np.arange(run.start, run.end) for run in wide_runs]
@@ -322,8 +323,10 @@ def _evaluate_rows(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spac
     return Table(epsilon, row, choice, value)
 
 
-class _Run(NamedTuple):
+class _RowRange(NamedTuple):
     """Consecutive rows of a table of bounds on δ, in all of which the same clone pair is evaluated.
+
+    A clone pair is a pair of distributions of shuffled reports that look like the victim's with some probability.
 
     Attributes:
         choice: index of the clone pair.
@@ -335,22 +338,23 @@ class _Run(NamedTuple):
     start: int
     end: int
 
-    def widen(self, margin: int, row_count: int) -> _Run:
-        """Return a run with more rows at both ends, as far as the table has them.
+    def widen(self, margin: int, row_count: int) -> _RowRange:
+        """Return a range with more rows at both ends, as far as the table has them.
 
         Args:
             margin: number of additional rows on each side.
             row_count: number of rows of the table.
         """
-        return _Run(self.choice, max(self.start - margin, 0), min(self.end + margin, row_count))
+        return _RowRange(self.choice, max(self.start - margin, 0), min(self.end + margin, row_count))
 
 
-def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) -> Iterator[_Run]:
-    """Divide the rows of a table of bounds on δ into runs, in each of which one clone pair is evaluated.
+def _choose_ranges(choices: FloatArray, local: FloatArray, spacing_factor: float) -> Iterator[_RowRange]:
+    """Divide the rows of a table of bounds on δ into ranges, in each of which one clone pair is evaluated.
 
-    Long runs save time, because every new pair has a fixed cost. A clone pair suits a row if its estimated log δ
-    exceeds the least one by no more than a tolerance. Each run has the pair that suits the most consecutive rows from
-    its start on. Rows at which the bound without shuffling is lower by 1 or more in log δ are in no run.
+    Each clone pair, two distributions of idealised reports, gives a bound. It suits a row if its estimated log δ is at
+    most the least estimate of the row plus a tolerance. Each range has the pair that suits the most consecutive rows
+    from its start on, because every new pair has a fixed cost. Rows at which the bound without shuffling is lower by 1
+    or more in log δ are in no range.
 
     Args:
         choices: estimated log δ, a row for each ε and a column for each clone pair.
@@ -358,13 +362,13 @@ def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) 
         spacing_factor: factor of the tolerances of `_TOLERATED_EXCESS`.
 
     Yields:
-        The runs, in the order of their rows; they do not overlap.
+        The ranges, in the order of their rows; they do not overlap.
     """
     best = choices.min(axis=1)
     is_needed = best < local + 1.0
     largest_suitable = best + spacing_factor * _tolerated_excess(best)
     suits = (choices <= largest_suitable[:, None]) & is_needed[:, None]
-    no_pair = np.zeros((1, choices.shape[1]), np.bool_)  # a last row that suits no pair, so that every run ends
+    no_pair = np.zeros((1, choices.shape[1]), np.bool_)  # a last row that suits no pair, so that every range ends
     suits = np.vstack((suits, no_pair))
 
     start = 0
@@ -375,7 +379,7 @@ def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) 
         lengths = np.argmin(suits[start:], axis=0)  # number of rows until the first one that a pair does not suit
         longest = int(np.argmax(lengths))
         end = start + int(lengths[longest])
-        yield _Run(longest, start, end)
+        yield _RowRange(longest, start, end)
         start = end
 
 

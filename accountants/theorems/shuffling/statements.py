@@ -143,13 +143,13 @@ def approximate_clones(inputs: ApproximateClonesInputs) -> Outputs:
 
 
 def response(inputs: ResponseInputs) -> Outputs:
-    """Compute bounds on ε at δ of shuffled randomized response.
+    """Compute bounds on ε at δ of shuffled randomized response, the upper one by the privacy blanket of the reports.
 
     Args:
         inputs: number of clients, ε₀ of a report, number of categories, and δ.
 
     Returns:
-        `epsilon`, an upper bound by the privacy blanket; `lower_epsilon`, which the number of one category attains.
+        `epsilon`, an upper bound; `lower_epsilon`, the ε that the number of reports of one category attains.
     """
     bounds = _epsilon_bounds(response_bound(inputs.clients, inputs.local_epsilon, inputs.categories), inputs)
     instance = response_instance(inputs.clients, inputs.local_epsilon, inputs.categories)

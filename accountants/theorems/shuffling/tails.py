@@ -211,7 +211,8 @@ class ScaledProfile(BoundProfile):
             planned_fall = _planned_fall(log_delta, at_zero)
             has_stalled = fall < 0.1 * planned_fall
             stalled_rows = stalled_rows + 1 if has_stalled else 0
-            if next_log_delta <= _DEEPEST or stalled_rows > _MOST_STALLED or next_epsilon > _FURTHEST_ROW:
+            is_last = next_log_delta <= _DEEPEST or stalled_rows > _MOST_STALLED or next_epsilon > _FURTHEST_ROW
+            if is_last:
                 break
             step = (next_epsilon - epsilon) * _step_factor(fall, planned_fall)
             epsilon, log_delta = next_epsilon, min(log_delta, next_log_delta)

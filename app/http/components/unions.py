@@ -197,8 +197,10 @@ def merge_property(schemas: dict[str, Schema], name: str, alternatives: Sequence
         The merged schema, with the descriptions and extensions of the alternatives, as `_notes` joins them.
     """
     # Schemas that differ only in descriptions, defaults or extensions have the same key here, and count once.
-    bare_schemas = {json.dumps(_bare(schema), sort_keys=True): _bare(schema) for schema in alternatives}
-    distinct = [member for schema in bare_schemas.values() if schema for member in _alternatives_of(schema)]
+    bare_schemas = [_bare(schema) for schema in alternatives]
+    by_text = {json.dumps(schema, sort_keys=True): schema for schema in bare_schemas}
+    restrictive = [schema for schema in by_text.values() if schema]  # an empty schema allows any value
+    distinct = [member for schema in restrictive for member in _alternatives_of(schema)]
     if not distinct:
         return dict(alternatives[0])
     return {**_merge_distinct(schemas, name, distinct), **_notes(alternatives)}

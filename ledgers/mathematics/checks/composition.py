@@ -88,8 +88,9 @@ def may_be_composed(parts: Sequence[tuple[Pair, int]]) -> bool:
 def is_worth_composing(parts: Sequence[tuple[Pair, int]], prices: StepPrices, remaining: Amount, eta: Amount) -> bool:
     """Return whether all runs should be composed and charged together, instead of one by one.
 
-    Together they cost less of the privacy budget, which is worth the work if they take much of it. Composition is also
-    tried if the runs have no price one by one, for example because of rare large losses.
+    Together they cost less of the privacy budget, which is worth the work if they take much of it. The least share
+    depends on the number of runs. Composition is also tried if the runs have no price one by one, for example because
+    of rare large losses.
 
     Args:
         parts: dominating pairs of the mechanisms, each with its number of runs.

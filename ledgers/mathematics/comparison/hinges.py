@@ -187,12 +187,13 @@ class _ProfileBound:
         trivial_profile = np.maximum(-np.expm1(np.minimum(losses, 0.0)), 0.0)
         height = values - trivial_profile
 
-        first_relevant = int(np.argmax(height > _NEGLIGIBLE * eta * 1e-3))
+        least_height = _NEGLIGIBLE * eta * 1e-3  # 10⁻⁶ η
+        first_relevant = int(np.argmax(height > least_height))
         last_relevant = int(np.argmax(values <= _NEGLIGIBLE * eta))
         if last_relevant == 0:  # E is negligible nowhere
             last_relevant = losses.size - 1
         last_relevant = max(last_relevant, first_relevant)
-        relevant = slice(max(first_relevant - 1, 0), last_relevant + 1)
+        relevant = slice(max(first_relevant - 1, 0), last_relevant + 1)  # with one negligible loss on each side
         losses = losses[relevant]
         values = values[relevant]
         height = height[relevant]

@@ -58,14 +58,15 @@ class SlotTrial:
     def __init__(
         self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, share: float = _SHARE
     ) -> None:
-        """Choose the first 25 values of ε at which costs are tried. `add` and `refine` add more.
+        """Prepare to try costs of a mechanism in a slot, a privacy budget in μ² of Gaussian differential privacy.
 
-        They are evenly spaced from 0 to an ε at which the privacy profile δ(ε) of the slot is at most η.
+        The first 25 values of ε at which costs are tried are evenly spaced, from 0 to an ε at which δ(ε) of the slot is
+        at most η. `add` and `refine` add more.
 
         Args:
             parts: dominating pairs of the mechanism, each with its number of runs.
             remaining: μ² that is left in the slot, above 0.
-            eta: η, the δ that the charge may add to the profile of the slot, in (0, 1).
+            eta: η, the δ that the mechanism may add to that of the slot, in (0, 1).
             share: fraction of η, in (0, 1], that the mechanism may add at the chosen ε.
         """
         self._parts = [(pair, times) for pair, times in parts if times > 0]
@@ -81,11 +82,12 @@ class SlotTrial:
     def certify(self, cost: Amount) -> tuple[bool, float]:
         """Try to certify that a cost in μ² pays for the mechanism, at every ε ≥ 0 and in both directions.
 
-        The cost pays if the profile δ(ε) of the mechanism, composed with the Gaussian that is left, exceeds that of the
-        slot before by at most the permitted δ, η.
+        Let m be the μ² of a Gaussian privacy budget (slot) before the cost, and c the cost. The cost suffices if
+
+            δ of (the mechanism composed with the Gaussian of m − c) ≤ δ of (the Gaussian of m) + η.
 
         Args:
-            cost: the cost in μ².
+            cost: the cost c.
 
         Returns:
             Whether the cost is certified to suffice, and the ε with the largest excess. The ε is 0 if the composed
@@ -282,9 +284,9 @@ class SlotTrial:
     def _gaps_at(self, points: FloatArray, cost: float) -> FloatArray:
         """Return log(actual δ / permitted δ) of the mechanism at each given ε, if it is charged a cost in μ².
 
-        The actual δ is that of the mechanism composed with the Gaussian that is left after the cost. The permitted δ is
-        that of the slot before, plus the share of η. The larger gap of both directions is returned. It decreases in the
-        cost.
+        A slot is a budget in μ² of Gaussian differential privacy. The actual δ is that of the mechanism composed with
+        the Gaussian of the μ² that is left after the cost. The permitted δ is that of the Gaussian of the μ² before it,
+        plus a share of η. The larger gap of both directions is returned. It decreases in the cost.
 
         Args:
             points: the ε at which the gap is computed.

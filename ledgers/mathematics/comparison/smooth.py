@@ -165,8 +165,9 @@ def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
     value, slope, curvature, error_units = np.concatenate(passes, axis=1)
 
     # Rounding of the sums over the hinges. With E = Φ(a) − t, slope −t and curvature φ(a)/μ − t as in `_jet`, the
-    # bracket is Φ(a) + 2t + φ(a)/μ: the absolute values of all terms that are summed. The last sum adds p_∞.
-    sum_units = (hinges.losses.size + 4) * (value - slope + curvature - 2.0 * slope)
+    # absolute values of all terms that are summed are Φ(a) + 2t + φ(a)/μ. The last sum adds p_∞.
+    size_of_terms = value - slope + curvature - 2.0 * slope
+    sum_units = (hinges.losses.size + 4) * size_of_terms
     error = UNIT_ROUNDOFF * (error_units + np.abs(sum_units) + 4.0 * hinges.infinite)
     return Jet(value + hinges.infinite, slope, curvature, error)
 

@@ -231,7 +231,7 @@ def _compare(kind: str, signed_record: JsonObject, present: ReportedAnswer) -> t
 
 # Pages ----------------------------------------------------------------------------------------------------------------
 def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None) -> Verification:
-    """Verify a report by computing its answer again and writing its page again, and return the outcome.
+    """Verify a report: compute its answer again, write its page again, and compare both with the report.
 
     The hash of the page was checked before.
 
@@ -246,9 +246,9 @@ def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None
 
     Raises:
         NoSignature: the signature belongs to another document.
-        Broken: the page has content that no report has, or the present engine writes another page from its data. The
-            latter raises no error if this version made the report and its figures differ, or if another version made
-            it and a key signed it.
+        Broken: the page has content that no report has. Or the present engine writes another page from its data, with
+            two exceptions: this version made the report but computes other figures, or another version made the
+            report and a key signed it.
     """
     _require_report_content(data, page, signature)
     description: JsonRecord = {

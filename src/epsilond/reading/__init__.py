@@ -20,7 +20,7 @@ from epsilond.reading.shapes import Shape, allowed_values, fields_of, shape_of
 from epsilond.spelling import describe_unknown, not_named, quote_words, suggest
 
 T = TypeVar("T")
-_KINDS = {
+_TYPE_MESSAGES = {
     "float": "must be a number",
     "int": "must be a whole number",
     "bool": "must be true or false",
@@ -32,7 +32,7 @@ _KINDS = {
     "tagged": "must be an object",
 }
 """Message for a value of a wrong kind, by the expected kind."""
-_FAULTY: object = object()
+_INVALID: object = object()
 """Result of reading an invalid value."""
 
 
@@ -152,7 +152,7 @@ class _Reader:
             is_optional: whether the value may be left out. The message for a null then says so.
 
         Returns:
-            The converted value; `_FAULTY` if it is invalid. The reason is then added to `faults`.
+            The converted value; `_INVALID` if it is invalid. The reason is then added to `faults`.
         """
         if value is None and shape.kind != "any":
             hint = "; leave it out" if is_optional else ""
@@ -173,7 +173,7 @@ class _Reader:
             (item,) = shape.members
             return tuple([self.read(item, element, f"{at}/{index}") for index, element in enumerate(value)])
         if shape.kind == "tuple" or not isinstance(value, Mapping):
-            return self.add_fault(at, _KINDS[shape.kind], shape)
+            return self.add_fault(at, _TYPE_MESSAGES[shape.kind], shape)
         if shape.kind == "tagged":
             return self._member(shape, value, at)
         return self.fields(shape.bare, value, at)
@@ -187,7 +187,7 @@ class _Reader:
             at: JSON pointer to the request.
 
         Returns:
-            An instance of the request class; `_FAULTY` if it is invalid. The reasons are then added to `faults`.
+            An instance of the request class; `_INVALID` if it is invalid. The reasons are then added to `faults`.
         """
         declared = fields_of(request)
         faults_before = len(self.faults)
@@ -200,20 +200,21 @@ class _Reader:
             value = given[name]
             if value is None and field.default is None and not self._is_body:
                 continue  # None counts as absent
-            if not field.shape.has_no_fault(value):  # a shortcut for most values
+            # Most values pass a quick test. The others are checked in full, and converted.
+            if not field.shape.has_no_fault(value):
                 value = self.read(field.shape, value, f"{at}/{name}", is_optional=not field.is_required)
             values[name] = value
         self.faults += [self._unknown(name, declared, at) for name in given if name not in declared]
         if len(self.faults) > faults_before:
-            return _FAULTY
+            return _INVALID
         try:
             return request(**values)
         except InvalidInput as error:
             self.faults += [Fault(at + fault.pointer, fault.message, fault.allowed) for fault in error.faults]
-            return _FAULTY
+            return _INVALID
 
     def add_fault(self, at: str, message: str, shape: Shape) -> object:
-        """Add the fault of a value to `faults`, and return `_FAULTY` as the result of its conversion.
+        """Add the fault of a value to `faults`, and return `_INVALID` as the result of its conversion.
 
         Args:
             at: JSON pointer to the value.
@@ -225,7 +226,7 @@ class _Reader:
         else:
             allowed = None if shape.quantity is None else shape.quantity.allowed or None
         self.faults.append(Fault(at, message, allowed))
-        return _FAULTY
+        return _INVALID
 
     def _unknown(self, name: str, known: Mapping[str, object], at: str) -> Fault:
         """Return the fault of an unknown field name.
@@ -254,7 +255,7 @@ class _Reader:
             at: JSON pointer to the value.
 
         Returns:
-            The number; `_FAULTY` if it has a fault, which is added to `faults`.
+            The number; `_INVALID` if it has a fault, which is added to `faults`.
         """
         number = value.item() if is_numpy_scalar(value) else value
         accepted: Any = int | float
@@ -262,7 +263,7 @@ class _Reader:
             number = whole_number(number)
             accepted = int
         if isinstance(number, bool) or not isinstance(number, accepted):  # True is an int for Python
-            return self.add_fault(at, _KINDS[shape.kind], shape)
+            return self.add_fault(at, _TYPE_MESSAGES[shape.kind], shape)
         if shape.kind == "float" and abs(number) <= sys.float_info.max:
             number = float(number)
         elif shape.kind == "float":
@@ -273,7 +274,7 @@ class _Reader:
         if fault is None:
             return number
         self.faults.append(fault)
-        return _FAULTY
+        return _INVALID
 
     def _word(self, shape: Shape, value: Any, at: str) -> Any:
         """Check a string, a truth value, or a word of a `Literal` type, and convert it to a plain Python value.
@@ -284,28 +285,31 @@ class _Reader:
             at: JSON pointer to the value.
 
         Returns:
-            The word; `_FAULTY` if it has a fault, which is added to `faults`.
+            The word; `_INVALID` if it has a fault, which is added to `faults`.
         """
         word = value.item() if is_numpy_scalar(value) else value
         if shape.kind == "literal":
             return self._literal(shape, word, at)
-        return self._text(shape, word, at)
+        return self._text_or_truth(shape, word, at)
 
-    def _text(self, shape: Shape, value: Any, at: str) -> Any:
-        """Check a string or a truth value. If the type has a quantity, its conversion is applied first.
+    def _text_or_truth(self, shape: Shape, value: Any, at: str) -> Any:
+        """Check a string or a truth value.
+
+        A quantity is the description of a field, with the allowed values. If the type has one, its conversion is
+        applied to the value first.
 
         Args:
-            shape: shape of the expected type.
+            shape: the expected type, with its class as `bare` and its quantity.
             value: the value.
             at: JSON pointer to the value.
 
         Returns:
-            The converted value; `_FAULTY` if it has a fault, which is added to `faults`.
+            The converted value; `_INVALID` if it has a fault, which is added to `faults`.
         """
         quantity = shape.quantity
         converted = value if quantity is None else quantity.convert(value)
         if not isinstance(converted, shape.bare):
-            return self.add_fault(at, _KINDS[shape.kind], shape)
+            return self.add_fault(at, _TYPE_MESSAGES[shape.kind], shape)
         longest = None if quantity is None else quantity.longest
         if longest and len(converted) > longest:
             return self.add_fault(at, "is not valid", shape)
@@ -320,16 +324,17 @@ class _Reader:
             at: JSON pointer to the value.
 
         Returns:
-            The value; `_FAULTY` if it is none of the words. The fault is then added to `faults`.
+            The value; `_INVALID` if it is none of the words. The fault is then added to `faults`.
         """
         # 1 == True and 1 == 1.0 in Python, so the types are compared too.
         if any(type(value) is type(word) and value == word for word in shape.words):
             return value
+        # Some quantities have a message of their own for other words.
         if shape.quantity is not None and shape.quantity.choices:
             return self.add_fault(at, shape.quantity.not_a_choice, shape)
         allowed = quote_words(shape.words) if self._is_body else allowed_values(shape.annotation)
-        self.faults.append(Fault(at, _KINDS["literal"], allowed))
-        return _FAULTY
+        self.faults.append(Fault(at, _TYPE_MESSAGES["literal"], allowed))
+        return _INVALID
 
     def _member(self, shape: Shape, value: JsonObject, at: str) -> object:
         """Convert a mapping to one of several request classes, which a field such as `kind` names.
@@ -340,23 +345,24 @@ class _Reader:
             at: JSON pointer to the value.
 
         Returns:
-            The request; `_FAULTY` if it has faults, which are added to `faults`.
+            The request; `_INVALID` if it has faults, which are added to `faults`.
         """
         pointer = f"{at}/{shape.tag}"
         if shape.tag not in value:
             all_names = None if self._is_body else ", ".join(shape.choices)
             self.faults.append(Fault(pointer, "is required", all_names))
-            return _FAULTY
+            return _INVALID
         name = str(value[shape.tag])
         member = shape.choices.get(name)
         if member is not None:
-            return self.fields(member.bare, value, at)
+            request_class = member.bare
+            return self.fields(request_class, value, at)
         if self._is_body:
             quoted_names = ", ".join(f"'{choice}'" for choice in shape.choices)
-            self.faults.append(Fault(pointer, _KINDS["literal"], quoted_names))
+            self.faults.append(Fault(pointer, _TYPE_MESSAGES["literal"], quoted_names))
         else:
             self.faults.append(not_named(name, shape.choices, at=pointer, noun=shape.tag))
-        return _FAULTY
+        return _INVALID
 
     def _union(self, shape: Shape, value: object, at: str) -> object:
         """Convert a value to the first type of a union that it fits.
@@ -370,21 +376,23 @@ class _Reader:
             at: JSON pointer to the value.
 
         Returns:
-            The converted value; `_FAULTY` if it fits no type. The faults of all compared types are then added to
+            The converted value; `_INVALID` if it fits no type. The faults of all compared types are then added to
             `faults`.
         """
         is_structure = isinstance(value, Mapping) or is_dataclass(value)
         fitting = [member for member in shape.members if (member.kind == "request") == is_structure]
+        candidates = fitting or shape.members
         faults: list[Fault] = []
-        for member in fitting or shape.members:
+        for member in candidates:
             # A separate reader for each type, because its faults do not count if a later type fits.
             reader = _Reader(is_body=self._is_body)
             result = reader.read(member, value, at)
             if not reader.faults:
                 return result
             faults += reader.faults
+        # The value might also have been a structure, so the errors list its possible forms.
         if fitting and not is_structure:
             forms = _forms_of_structures(shape)
             faults = [replace(fault, allowed=f"{fault.allowed or ''}{forms}") for fault in faults]
         self.faults += faults
-        return _FAULTY
+        return _INVALID

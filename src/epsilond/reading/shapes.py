@@ -89,14 +89,14 @@ def shape_of(annotation: Hashable) -> Shape:
 
 
 def _shape(annotation: object, request: type | None = None) -> Shape:
-    """Split a type annotation into the parts that are needed to check its values.
+    """Split a type annotation into the parts that are needed to check its values (its shape).
 
     Args:
         annotation: a type, with its metadata.
         request: the request class with the annotated field; None outside of request classes.
 
     Returns:
-        The shape. Only numbers of a request class may have a `scale`.
+        The shape, with those of the types that it contains. Only numbers of a request class may have a `scale`.
     """
     if isinstance(annotation, TypeAliasType):
         return _shape(annotation.__value__)
@@ -115,6 +115,7 @@ def _shape(annotation: object, request: type | None = None) -> Shape:
         item_type = get_args(bare)[0]
         return Shape(kind="tuple", members=(_shape(item_type),), **parts)
     if origin in (Union, UnionType):
+        # The description of the whole field, its quantity, also holds for members without one.
         members = [replace(member, quantity=member.quantity or quantity) for member in map(_shape, get_args(bare))]
         return Shape(kind="union", members=tuple(members), **parts)
 

@@ -36,11 +36,11 @@ class Evidence:
     def __init__(
         self, premises: Sequence[Premise], *, outside: Sequence[str], budget: Contradictable | None = None
     ) -> None:
-        """Start the record of a run of which no step was observed yet.
+        """Start the record of a training run of which no step was observed yet.
 
         Args:
-            premises: the premises of the theorem that covers the run.
-            outside: sentences about facts that no run can show, for the statement about the run.
+            premises: the conditions of the privacy theorem that covers the run.
+            outside: sentences for the statement about the run, on conditions that cannot be observed during a run.
             budget: informed of the first contradiction; None without a budget.
         """
         self.premises = tuple(premises)
@@ -48,11 +48,11 @@ class Evidence:
         self.outside = tuple(outside)
         self.budget = budget
 
-        # By the id of a premise: steps in which it was observed, reasons why it was not, declarations of the caller,
-        # and observations that contradict it.
-        self._shown: Counter[str] = Counter()
+        # By the id of a premise: number of steps in which it was observed, reasons why it was not, the caller's
+        # declaration that it holds, and observations that contradict it.
+        self._observed: Counter[str] = Counter()
         self._reasons: Counter[tuple[str, str]] = Counter()
-        self._vouched: dict[str, str] = {}
+        self._declarations: dict[str, str] = {}
         self._observations: dict[tuple[str, str], Observation] = {}
 
     # Recording --------------------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ class Evidence:
             count: number of these steps.
         """
         for premise in premises:
-            self._shown[premise.id] += count
+            self._observed[premise.id] += count
 
     def rest_on_caller(self, premise: Premise, reason: str, *, count: int = 1) -> None:
         """Add a reason why a premise (condition of the theorem) was not observed, so that the caller must vouch for it.
@@ -103,7 +103,7 @@ class Evidence:
             declarable: whether a declaration of the caller overrides the observation. It is false for statistical
                 tests, which reject the record itself.
         """
-        if declarable and premise.id in self._vouched:
+        if declarable and premise.id in self._declarations:
             self.rest_on_caller(premise, message, count=count)
             return
         is_first = not self._observations
@@ -140,7 +140,7 @@ class Evidence:
             raise InvalidInput.at("/premise", "is not a premise that can be declared", allowed=", ".join(choices))
         if not declaration.strip():
             raise InvalidInput.at("/declaration", "must not be empty")
-        self._vouched[premise] = declaration.strip()
+        self._declarations[premise] = declaration.strip()
 
     # Conclusions ------------------------------------------------------------------------------------------------------
     @property
@@ -156,7 +156,7 @@ class Evidence:
     @property
     def shown(self) -> Mapping[str, int]:
         """Number of steps that were observed to fulfil each premise, by the id of the premise."""
-        return {premise.id: self._shown[premise.id] for premise in self.premises}
+        return {premise.id: self._observed[premise.id] for premise in self.premises}
 
     @property
     def status(self) -> RunStatus:
@@ -184,14 +184,14 @@ class Evidence:
             A sentence that begins with the condition it is about.
         """
         for premise in self.premises:
-            declaration = self._vouched.get(premise.id)
+            declaration = self._declarations.get(premise.id)
             if declaration:
                 yield f"{premise.statement} Declared by the caller: {declaration}"
             reasons = [(text, count) for (name, text), count in self._reasons.items() if name == premise.id]
             for text, count in reasons:
                 times = "" if count == 1 else f" ({count} times)"
                 yield f"{premise.statement} Not observed: {text}{times}."
-            shown = self._shown[premise.id]
+            shown = self._observed[premise.id]
             if shown < self.steps and not reasons and not declaration:
                 yield f"{premise.statement} Observed in {shown} of {self.steps} steps."
 
@@ -211,7 +211,7 @@ class Evidence:
             "steps": self.steps,
             "shown": dict(self.shown),
             "reasons": reasons,
-            "vouched": dict(self._vouched),
+            "vouched": dict(self._declarations),
             "observations": [
                 [observation.premise, observation.message, observation.remedy, observation.count]
                 for observation in self.observations
@@ -250,7 +250,7 @@ class Evidence:
         unknown = names - PREMISES.keys()
         if unknown or steps < 0:
             raise InvalidInput.at("/evidence", "is not the evidence of a checkpoint")
-        self.steps, self._shown, self._reasons, self._vouched = steps, shown, reasons, vouched
+        self.steps, self._observed, self._reasons, self._declarations = steps, shown, reasons, vouched
         self._observations = {(observation.premise, observation.message): observation for observation in observations}
 
 

@@ -186,7 +186,7 @@ class NoiseSamples:
             if not exponent < log_threshold(self._steps, hypotheses=4 * number_of_earlier):
                 self._raise_alarm("the noise repeats the noise of an earlier step: its generator was reset")
 
-        # The first samples stay; each later one replaces the oldest of the latest samples.
+        # The first `_MEMORY` rows are never replaced. The other rows are a ring buffer of the latest samples.
         row = index if index < _MEMORY else _MEMORY + (index - _MEMORY) % _MEMORY
         self._earlier[row] = single_precision / norm if norm > 0.0 else 0.0
         self._norms[row] = norm

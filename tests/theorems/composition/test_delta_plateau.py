@@ -53,7 +53,7 @@ def test_a_power_of_ten_is_compared_as_that_power(log10_delta: float) -> None:
 
 def test_what_was_asked_survives_pickling_and_depths_beyond_doubles() -> None:
     asked = pickle.loads(pickle.dumps(LogDelta.of_delta(0.1)))
-    assert asked.least == Fraction(0.1)
+    assert asked.lower_bound == Fraction(0.1)
     assert asked == math.log(0.1)
     deep = LogDelta.of_log10(-1e9)
     assert not asks_for(deep, Fraction(1, 10**400))

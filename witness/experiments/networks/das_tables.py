@@ -165,11 +165,11 @@ def _clipping_arms(
 def _with_steps(arm: DasArm, steps: Steps, clipping_norm: float | None) -> DasArm:
     """Return an algorithm of experiment (ii) or (iii) of Das et al. with given server steps and scaling of updates.
 
-    It has messages of full precision, and the paper's noise for the target of all rounds.
+    Messages have full precision. The noise is that of the paper's formula, with the privacy target for all rounds.
 
     Args:
         arm: settings that all algorithms of the experiment share; its own scaling and noise are ignored.
-        steps: step sizes of the server, each after the first round of its use.
+        steps: step sizes of the server, as pairs of the first round with a step size and this step size.
         clipping_norm: clipping norm of the updates; None to normalise them.
     """
     return DasArm(

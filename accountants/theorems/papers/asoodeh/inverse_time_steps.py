@@ -94,14 +94,15 @@ class MisprintedSteps:
     def least_contraction(self, first: int, last: int) -> float:
         """Return the smallest contraction shift r_c of the steps first, …, last; infinite if there is no step.
 
-        The first step has the smallest shift, because the shifts increase.
+        A contraction shift is the distance of two Gaussian means, in standard deviations of the noise, from which the
+        contraction of a divergence by the step follows. The shifts increase, so the first step has the smallest one.
 
         Args:
             first: index of the first step, from 1.
             last: index of the last step.
 
         Returns:
-            The shift in standard deviations of the noise.
+            The shift, without unit.
         """
         if last < first:
             return math.inf

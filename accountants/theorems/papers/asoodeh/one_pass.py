@@ -32,7 +32,8 @@ _TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
 class OnePass(ScheduledPass):
     """One pass of noisy projected SGD over n clients, in ⌊n/m⌋ batches of m clients.
 
-    Neighbouring data sets differ in the record of one client, so its gradients differ by at most 2L.
+    Neighbouring data sets differ in the record of one client. Gradients have a norm of at most L, so its gradients
+    differ by at most 2L.
     """
 
     epsilon: PrivacyLoss
@@ -40,7 +41,7 @@ class OnePass(ScheduledPass):
 
     @property
     def run(self) -> ProjectedRun:
-        """The pass of Theorem 2. Its proof bounds the distance of two models by the diameter 2ρ of the domain."""
+        """The pass as a run. The proof of Theorem 2 bounds the distance of two models by the diameter of the domain."""
         return self.run_of(smoothness=self.smoothness, whole_ball=True)
 
 

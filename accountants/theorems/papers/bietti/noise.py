@@ -258,13 +258,13 @@ def least_noise(
 # At a noise ---------------------------------------------------------------------------------------------------------
 @request
 class CurvePoint:
-    """The ε, the δ, or both, at which a privacy curve is evaluated."""
+    """A point at which a privacy curve is evaluated: an ε, a δ (or log10 δ), or both."""
 
     epsilon: Annotated[float | None, EPSILON] = None
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
 
-    checks: ClassVar[Checks] = (lambda point: point.log_delta,)
+    checks: ClassVar[Checks] = (lambda point: point.log_delta,)  # raises an error for an invalid δ
 
     @property
     def log_delta(self) -> float | None:

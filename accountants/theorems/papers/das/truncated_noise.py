@@ -25,7 +25,7 @@ _LOG_10 = math.log(10.0)
 
 @request
 class PrintedInputs:
-    """A privacy parameter ε, and the sensitivities of a vector of integers, for the noise of Theorem 1.
+    """A privacy parameter ε, and the sensitivities of a vector of integers, for the noise of Theorem 1 of Das et al.
 
     The ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞ are in grid steps.
     """
@@ -37,12 +37,12 @@ class PrintedInputs:
 
     @property
     def decay_rate(self) -> float:
-        """The decay rate α = ε/Δ₁ of the noise, as printed, per grid step."""
+        """The decay rate α = ε/Δ₁ of the noise per grid step, as the paper states it."""
         return self.epsilon / self.l1_sensitivity
 
     @property
     def worst_shift(self) -> Shift:
-        """Difference of two integer vectors within both sensitivities at which the noise has the largest δ."""
+        """Difference of two neighbours' vectors, within both sensitivities, for which the noise has the largest δ."""
         return largest_shift(
             dimension=self.dimension, l1=math.floor(self.l1_sensitivity), linf=math.floor(self.linf_sensitivity)
         )
@@ -326,12 +326,12 @@ def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
 
 
 def _continuous_log_survival(inputs: PrintedInputs) -> float:
-    """Compute the log probability that truncated Laplace noise hides the worst shift in all coordinates.
+    """Compute the log probability of noise outputs that are possible for both of two neighbours, in the worst case.
 
-    The noise of a coordinate is in [−A, A], where A is the ℓ∞ sensitivity. A coordinate reveals its shift if it leaves
-    this interval. The worst shift moves as many coordinates by A as the ℓ1 sensitivity admits. Each of them leaves the
-    interval if its symmetric noise is positive, with probability 1/2. One more coordinate moves by the remainder of the
-    ℓ1 sensitivity.
+    The truncated Laplace noise of a coordinate is in [−A, A], where A is the ℓ∞ sensitivity. In the worst case the
+    neighbours differ by A in as many coordinates as the ℓ1 sensitivity admits, and by its remainder in one more. A
+    coordinate that differs by A gives an output outside the neighbour's interval if its noise is positive, with
+    probability 1/2. `continuous_escape` has this probability for the remainder.
 
     Args:
         inputs: ε, the dimension, and the sensitivities.

@@ -98,12 +98,12 @@ def minimal_batch_size_real(*, samples_per_client: int, rounds: int, epsilon: fl
 
 
 def minimal_batch_size(*, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> int:
-    """Compute the least integer batch size for which the privacy proof of Theorem 2.1 holds.
+    """Compute the least batch size for which the privacy proof of Theorem 2.1 of Lowy and Razaviyayn holds.
 
     It is εn/(4 √(2R ln(2/δ))), rounded up.
 
     Args:
-        samples_per_client: number n of the client's own records (erratum E-04).
+        samples_per_client: number n of the client's own records. The paper does not define n (docs/errata.md, E-04).
         rounds: number R of rounds.
         epsilon: ε of the whole run.
         log_delta: natural logarithm of δ.
@@ -192,10 +192,9 @@ def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
 def aggregates(federation: Federation, rounds: int, reading: Reading = "corrected") -> Aggregates:
     """Compute averages over clients of their noise variances, for Theorems 2.1, 2.2 and 2.4 of Lowy and Razaviyayn.
 
-    ξ of a client is its noise variance divided by 256L²R (see `xi`), and ξ_max the largest. M_r clients take part in a
-    round; 1/M = E[1/M_r] and 1/M'² = E[1/M_r²]. Ξ = √E[(mean of the M_r largest ξ)²]. The theorems use (M', Ξ) or
-    (M, ξ_max), the one with the smaller ratio of ξ to M, as (M~, Ξ~). With equal clients and a fixed number M of
-    participants, every average of ξ is ξ, and M' = M (Assumption 3, Appendix E.1).
+    ξ of a client is its noise variance divided by 256L²R (`xi`), and M_r is the number of participants of a round.
+    Averages are 1/M = E[1/M_r], 1/M'² = E[1/M_r²], and Ξ = √E[(mean of the M_r largest ξ)²]. The theorems use (M', Ξ)
+    or (M, the largest ξ), the pair with the smaller ratio of the second number to the first. It is (M~, Ξ~).
 
     Args:
         federation: the clients, their targets, and the distribution of how many take part.

@@ -110,13 +110,15 @@ class ShuffledRound:
         return math.log(self.clients) + log_factor + self.local_log_delta
 
     def log_delta(self, log_delta: float, *, reading: Reading = "corrected", sharp: bool = False) -> float:
-        """Compute ln δ̃ of the round, where δ̃ also counts the δ₀ of the reports.
+        """Compute ln δ̃ of the round, where δ̃ also counts the δ₀ of the (ε₀, δ₀)-private reports.
+
+        N clients with n records each send the reports.
 
         Args:
             log_delta: natural logarithm of the δ at which `epsilon` is computed, without the reports' own δ₀.
-            reading: version of the formula. "printed" has δ̃ = δ + 2Nn e^{(n−1)ε₀} δ₀. "corrected" multiplies the
-                second term by e^{ε^r} + 1 (erratum E-20), with the ε^r of the round.
-            sharp: whether to use the sharper distance of `log_distance`.
+            reading: "printed" for δ̃ = δ + 2Nn e^{(n−1)ε₀} δ₀, as in the paper. "corrected" multiplies the second term
+                by e^ε + 1, with the ε of the round (docs/errata.md, E-20).
+            sharp: whether to replace 2Nn e^{(n−1)ε₀} by the smaller factor of `log_distance`.
 
         Returns:
             The natural logarithm of δ̃, which may exceed 0.

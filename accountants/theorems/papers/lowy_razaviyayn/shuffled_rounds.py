@@ -54,7 +54,7 @@ class RoundInputs(DeltaFields):
 
 @request
 class StandardInputs:
-    """One shuffled round of reports with a positive δ₀."""
+    """One shuffled round of (ε₀, δ₀)-differentially private reports with δ₀ > 0, from N clients with n records each."""
 
     clients: Clients
     samples_per_client: SamplesPerClient = 1
@@ -68,7 +68,7 @@ class StandardInputs:
 
     @property
     def log_delta(self) -> float:
-        """Natural logarithm of the δ = Nnδ₀ at which equation (39) is used, for N clients of n records."""
+        """Natural logarithm of Nnδ₀, the δ at which Lowy and Razaviyayn evaluate the ε of the round (equation 39)."""
         return math.log(self.clients * self.samples_per_client) + math.log(self.local_delta)
 
 

@@ -98,7 +98,7 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
     by_lemma = mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)) * (1.0 + PAD)  # rounded up
     epsilon = _newton_epsilons(mu, log_delta, by_lemma)
 
-    lower, upper = np.zeros_like(mu), by_lemma
+    lower, upper = np.zeros_like(mu), by_lemma  # kept where nothing better is proved
     for width in _CERTIFIED_WIDTHS:
         above, below = epsilon * (1.0 + width), epsilon * (1.0 - width)
         log_delta_above = Enclosure.around(log_theta(above, upper_mu), LOG_ACCURACY)

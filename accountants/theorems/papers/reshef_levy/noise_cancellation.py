@@ -293,7 +293,9 @@ def trusted_server(
     # Eight units of roundoff exceed the rounding error of the formula.
     precisions = [1.0 / std / std for std in noise_stds]
     mu = raise_by_units(sensitivity * math.sqrt(math.fsum(precisions)), 8.0)
-    released_mu = raise_by_units(sensitivity * math.sqrt(math.fsum(precisions[:-1])), 8.0)
+    # The models x_1, …, x_T, which are released, need the noise of the rounds below T only.
+    earlier_precisions = precisions[:-1]
+    released_mu = raise_by_units(sensitivity * math.sqrt(math.fsum(earlier_precisions)), 8.0)
     return {"gaussian_dp_mu": mu, "zcdp_rho": product_up(0.5, mu, mu), "released_gaussian_dp_mu": released_mu}
 
 

@@ -95,8 +95,8 @@ class DrawnGradients(DrawnClients):
 
         Args:
             reading: "printed" for b = ω/W and a = 1 + b, as in the theorem of Bietti et al. "proof" for b = ω/(qW) and
-                a = 1 + b, as in its proof. "corrected" for the same b and a = 1 + κb, with the factor κ of `selection`
-                (erratum E-B5).
+                a = 1 + b, as in its proof. "corrected" for the same b and a = 1 + κb (docs/errata.md, E-B5). Here κ is
+                about 1 − q (`selection`).
 
         Returns:
             The pair (a, b), without unit.

@@ -147,10 +147,11 @@ class Landscape:
         )
 
     def _infinite_bound(self) -> PersonalizationBounds:
-        """Return the infinite bound at α = ∞ for clients with different optima.
+        """Return the infinite bound for clients with different optima that train a shared model only.
 
-        At α = ∞ only the shared part is trained, and no shared model is optimal for every client. The smoothness
-        L max{αa, b} grows without bound, and the norm of the minimiser does not tend to 0.
+        A model has a part that all clients share, with the weight α, and an own part of each client. At α = ∞ only the
+        shared part is trained. No shared model is optimal for every client, so the norm of the minimiser does not tend
+        to 0. The smoothness L max{αa, b} grows without bound, with the factors a and b of both parts.
 
         Returns:
             The bound with infinite summands. The step sizes are the limits for α → ∞: 0 for the own parts, and 1/(4La)

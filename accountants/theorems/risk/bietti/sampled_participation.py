@@ -156,10 +156,11 @@ def bound_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> Out
 
     Args:
         inputs: the clients and the run.
-        reading: "printed" for the statement; "corrected" for smoothness and variance by errata E-B5 and E-B6.
+        reading: "printed" for the statement; "corrected" for smoothness and variance (docs/errata.md, E-B5 and E-B6).
 
     Returns:
-        The bound with its terms, and the three variances of `_bound`. Further:
+        The bound with its terms, and three variances: of the gradients in the shared part and in the clients' own
+        parts, and of the random choice of clients. Further:
         `proof_weighted_smoothness`: the smoothness in the paper's proof, which differs from that in its statement.
         `clipping_multiplier`: number of gradients in the largest message.
         `heterogeneity_cost`: ratio of the noise to the noise with equal weights of the clients.

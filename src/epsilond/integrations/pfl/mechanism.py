@@ -110,8 +110,8 @@ class WatchedMechanism:
         self._probe: Probe | None = None
         self._bound = math.nan
         self._weight: float | None = None
-        self._started = False
-        self._shown: set[Premise] = set()
+        self._saw_iteration = False
+        self._observed: set[Premise] = set()
         self._installed: list[tuple[Postprocessor, str, Callable[..., Result]]] = []
         self._wrap(postprocessors[-1], "postprocess_one_user", self._after_user)
         self._wrap(self._mechanism, "postprocess_server", self._around_noise)
@@ -183,9 +183,9 @@ class WatchedMechanism:
             The result of the mechanism's own method: the noisy statistics and its metrics.
         """
         clean_sum = _arrays(stats)
-        self._shown = set()
+        self._observed = set()
         if self._keeps_parts():
-            self._shown.add(SAME_PARTS)
+            self._observed.add(SAME_PARTS)
         self._check_number(int(central_context.current_central_iteration))
         self._check_cohort(int(central_context.cohort_size))
         self._check_sum(clean_sum)
@@ -203,7 +203,7 @@ class WatchedMechanism:
         result = original(**arguments)
         statistics, _ = result
         self._check_weight(getattr(statistics, "weight", None))
-        self._evidence.count_step(self._shown)
+        self._evidence.count_step(self._observed)
         self._cohort = UserCohort()
         return result
 
@@ -218,7 +218,7 @@ class WatchedMechanism:
         return True
 
     def _check_number(self, iteration: int) -> None:
-        """Check that no more iterations run than planned, and that the first one was observed.
+        """Check that no more iterations run than planned, and that all of them were observed from the first one on.
 
         Args:
             iteration: pfl's number of the iteration, from 0.
@@ -228,11 +228,11 @@ class WatchedMechanism:
         if count > self._iterations:
             message = f"more than the planned {self._iterations} iterations ran"
             self._evidence.contradict(ROUNDS, message, remedy=FIX_ROUNDS)
-        elif not self._started and iteration > 0:
+        elif not self._saw_iteration and iteration > 0:
             self._evidence.rest_on_caller(ROUNDS, EARLIER)
         else:
-            self._shown.add(ROUNDS)
-        self._started = True
+            self._observed.add(ROUNDS)
+        self._saw_iteration = True
 
     def _check_cohort(self, expected: int) -> None:
         """Test that the users of an iteration are a Poisson sample, by their number and, if known, their identities.
@@ -259,7 +259,7 @@ class WatchedMechanism:
         elif self._rate < 1.0:
             self._evidence.rest_on_caller(COHORT, DRAWN)
         else:
-            self._shown.add(COHORT)
+            self._observed.add(COHORT)
 
     def _check_sum(self, before: Arrays) -> None:
         """Check that the sum before the noise adds up the users' clipped statistics, each user at most once.
@@ -281,7 +281,7 @@ class WatchedMechanism:
         elif len(self._cohort.identities) < self._cohort.size:
             self._evidence.rest_on_caller(UPDATES, UNNAMED)
         else:
-            self._shown.add(UPDATES)
+            self._observed.add(UPDATES)
         if self._noise_parameter is None:
             return
         bound_shrank = not self._clipping_bound() >= self._bound * (1.0 - BOUND_ROUNDING)  # also if it is NaN
@@ -289,7 +289,7 @@ class WatchedMechanism:
             message = "a user's statistics were longer than the clipping bound that the noise is scaled to"
             self._evidence.contradict(CLIPPING, message, remedy=FIX_ORDER)
         else:
-            self._shown.add(CLIPPING)
+            self._observed.add(CLIPPING)
 
     def _check_noise(self, before: NDArray[np.float64], released: Arrays) -> None:
         """Test that the added noise is Gaussian with the planned standard deviation, if the plan fixes it.
@@ -318,7 +318,7 @@ class WatchedMechanism:
         if self._noise.alarm:
             self._evidence.contradict(NOISE, self._noise.alarm, remedy=FIX_NOISE)
         else:
-            self._shown.add(NOISE)
+            self._observed.add(NOISE)
 
     def _check_weight(self, weight: SupportsFloat | None) -> None:
         """Check that the weight by which pfl divides the noisy sum does not depend on the users.
@@ -336,13 +336,13 @@ class WatchedMechanism:
             message = "the weight that divides the noisy sum depends on the users, and gets no noise"
             self._evidence.contradict(DIVISOR, message, remedy=FIX_WEIGHT)
         else:
-            self._shown.add(DIVISOR)
+            self._observed.add(DIVISOR)
 
     def _clipping_bound(self) -> float:
-        """Return the clipping bound on the norm of one user's statistics.
+        """Return the bound to which pfl clips the norm of the statistics that one user sends.
 
         Returns:
-            The bound, including the indicator of clipping if clipping is adaptive; NaN if the mechanism states none.
+            The bound; NaN if the mechanism states none. With adaptive clipping it covers the user's clipping flag too.
         """
         overall = getattr(self._mechanism, "_get_overall_clipping_bound", None)
         if overall is not None:

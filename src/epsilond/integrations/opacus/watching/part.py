@@ -190,7 +190,7 @@ class ObservedPart:
             batches: number of batches that the step accumulates; Opacus divides the sum by it.
 
         Returns:
-            The conditions. Empty for a class of optimizers whose sums are not observed, such as adaptive clipping.
+            The conditions. Empty if sums of this class of optimizers are not observed, such as adaptive clipping.
         """
         sums = self.sums
         if sums is None:
