@@ -36,11 +36,10 @@ class ChernoffBounds(NamedTuple):
     def at(cls, transforms: Sequence[Transform], tilts: FloatArray) -> ChernoffBounds:
         """Evaluate the Chernoff bounds on δ(ε) of a composition at several exponents μ.
 
-        Let D(ε) be δ(ε) without the losses that are left out as improbable. For every μ ≥ 0,
+        Let S be the total privacy loss, and D(ε) the δ(ε) without the losses that are left out as improbable. Let C(μ)
+        ≤ 1 be the largest value of (1 − v) v^μ for v in [0, 1]. For every μ ≥ 0,
 
-            D(ε) ≤ e^{b(μ) − με},   b(μ) = K(μ) + log C(μ),   K(μ) = log E_P[e^{μS}],
-
-        with the total privacy loss S, and with log C(μ) ≤ 0 of `log_chernoff_factor`.
+            D(ε) ≤ e^{b(μ) − με},   b(μ) = K(μ) + log C(μ),   K(μ) = log E_P[e^{μS}].
 
         Args:
             transforms: one transform z ↦ log E_P[e^{zL}] for each part of the composition. K is the sum of their
@@ -50,7 +49,7 @@ class ChernoffBounds(NamedTuple):
         Returns:
             The exponents, and an upper bound on b(μ) at each, which includes all roundings.
         """
-        # One row of K(μ) for each part.
+        # Upper bounds on log E_P[e^{μL}], a row for each part. Their sum bounds K(μ).
         exponents = tilts.tolist()
         cumulants = np.asarray(
             [[transform.upper_cumulant(exponent) for exponent in exponents] for transform in transforms]
