@@ -193,7 +193,7 @@ def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Ac
         tight=outcome.guarantee.tight,
         curve=PrivacyCurve(outcome.guarantee.curve),
     )
-    return Accounted(guarantee=guarantee, **_shared_members(question, outcome, drawn, None))
+    return Accounted(guarantee=guarantee, **_common_members(question, outcome, drawn, None))
 
 
 def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAnswer:
@@ -249,7 +249,7 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
         over_windows=over_windows,
         meaning=MeaningAnswer(advantage=Ends.of(attack.advantage), true_positive_rates=rates),
         **requested_figures(guarantee.curve, query),
-        **_shared_members(problem, outcome, drawn, (query, first)),
+        **_common_members(problem, outcome, drawn, (query, first)),
     )
 
 
@@ -282,16 +282,17 @@ def _state(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...])
     return restate_for_mechanism(statements, question.spec, question.observer)
 
 
-def _shared_members(
+def _common_members(
     question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...], requested: tuple[Query, Point] | None
 ) -> JsonRecord:
-    """Return the proof, the tried theorems, the conditions and the warnings of an account, by their names in answers.
+    """Return the proof, the tried theorems, the conditions and the warnings of an answer, which all answers have.
 
     Args:
-        question: the request: the described run, with the protected unit, the observer and the claim, if any.
-        outcome: its guarantee, and the theorems that were tried.
+        question: the request: the described run, the protected unit and the observer. It may claim an (ε, δ), which
+            the answer then judges.
+        outcome: the guarantee of the run, and the theorems that were tried.
         drawn: the random draws of the run.
-        requested: the query, with ε and δ at its first point; None for an account without figures.
+        requested: the query, with ε and δ at its first point; None if the answer has no ε and δ.
 
     Returns:
         The values of these members of an answer, by name.
@@ -299,7 +300,8 @@ def _shared_members(
     guarantee = outcome.guarantee
     # Every theorem that was tried, with the reason if it does not apply.
     considered = [
-        ConsideredAnswer(theorem=rule.theorem, applies=rule.applies, reason=rule.reason) for rule in outcome.considered
+        ConsideredAnswer(theorem=tried.theorem, applies=tried.applies, reason=tried.reason)
+        for tried in outcome.considered
     ]
     # The conditions that the caller declares: of the theorems, of the noise, and of time windows.
     window_conditions = conditions_of_unit(question.unit, is_drawn=bool(drawn))

@@ -237,8 +237,8 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
     def certify(self, problem: Problem) -> SolutionT:
         """Search for the smallest noise that is certified to meet the target, without the rest of the answer.
 
-        A time window of the unit does not change the noise. If the target is a risk that `find` cannot search for,
-        suitable (ε, δ) are tried in its place.
+        If only what a unit does in a time window is protected, the noise is still that for the whole unit. A risk that
+        `find` does not accept as a target is replaced by an (ε, δ) that implies it.
 
         Args:
             problem: the request, which describes the run, the protected unit and the privacy target.

@@ -193,12 +193,12 @@ class Certificates(Generic[Problem_co, Run_contra]):
         slope = self._slope(run, guess)
         options: dict[str, object] = dict(slope)
         if family.trailed:  # searches for other targets of the same release share a trail
-            options["trail"] = _TRAILS.of(self._inputs_of_search((release, None), 0.0, {}))
+            options["trail"] = _TRAILS.of(self._cache_key_of_search((release, None), 0.0, {}))
 
         certified = family.search(trials, target, guess=guess, **options)
         # The certificate refers to the trials, whose guarantees would keep large grids in memory.
         trials.forget()
-        _RECENT_NOISES.keep(self._inputs_of_search(key, guess, slope), certified.noise)
+        _RECENT_NOISES.keep(self._cache_key_of_search(key, guess, slope), certified.noise)
         return certified
 
     def noise(self, run: Run_contra) -> float:
@@ -219,9 +219,10 @@ class Certificates(Generic[Problem_co, Run_contra]):
         key = self._key(run)
         if key in self._certified:
             return self._certified[key].noise
+        # Look into the noises of this problem first, then into the cache of all problems, and search only then.
         if key not in self._noises:
             guess = self.family.guess(self.problem, run)
-            inputs = self._inputs_of_search(key, guess, self._slope(run, guess))
+            inputs = self._cache_key_of_search(key, guess, self._slope(run, guess))
             cached_noise = _RECENT_NOISES.get(inputs)
             self._noises[key] = self.of(run).noise if cached_noise is None else cached_noise
         return self._noises[key]
@@ -236,15 +237,17 @@ class Certificates(Generic[Problem_co, Run_contra]):
             return {}
         return {"slope": self.family.slope(self.problem, run, guess)}
 
-    def _inputs_of_search(self, key: tuple[Spec, Target | None], guess: float, slope: Mapping[str, float]) -> Hashable:
-        """Return the cache key of a search for the smallest noise: all its inputs.
+    def _cache_key_of_search(
+        self, key: tuple[Spec, Target | None], guess: float, slope: Mapping[str, float]
+    ) -> Hashable:
+        """Return a cache key of a search for the smallest noise, which has all inputs of the search.
 
         Equal searches of different problems have the same key.
 
         Args:
-            key: the release at the noise multiplier 1, and the target; None for all targets.
+            key: the specification of the mechanism at the noise multiplier 1, and the target; None for all targets.
             guess: noise multiplier at which the search starts.
-            slope: the keyword argument for its initial slope, if any.
+            slope: initial slope of the search by the name of its argument; empty if it starts without one.
 
         Returns:
             A tuple that can be hashed.

@@ -287,12 +287,12 @@ class JobAsked:
 
     @property
     def job(self) -> JsonRecord:
-        """The request as the keyword arguments of the function `ledgers.mathematics.moves.reserve`.
+        """The request as keyword arguments of `ledgers.mathematics.moves.reserve`, which reserves the runs of a job.
 
-        They are the mechanism, the item or slot that pays, the number of runs, and η and δ as exact amounts, or None.
+        `eta` and `delta` are exact decimals or None: the δ that may be charged for the whole job, and for each run.
 
         Raises:
-            InvalidInput: η or δ is not an amount.
+            InvalidInput: `eta` or `delta` is not an amount.
         """
         return {
             "spec": self.spec,

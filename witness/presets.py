@@ -270,13 +270,14 @@ def _prepare_cell(cell: Cell) -> Prepared:
     """Prepare one simulation of an experiment: calibrate its noise, and estimate its cost.
 
     Args:
-        cell: the simulation with its position on the grid.
+        cell: the simulation, with its settings in the experiment's grid.
 
     Returns:
-        The request of the simulation with its cost and its prepared form, which the blocks read.
+        The request with its estimated cost, and with the calibrated runs that its repetitions use.
     """
-    kind = kind_of(cell.simulation, CELL_KINDS)
-    return Prepared(cell.simulation, kind.plan(cell.simulation), kind.prepare(cell.simulation))
+    simulation = cell.simulation
+    kind = kind_of(simulation, CELL_KINDS)
+    return Prepared(request=simulation, plan=kind.plan(simulation), resolved=kind.prepare(simulation))
 
 
 def run_block(resolved: Sequence[Prepared], index: int) -> object:

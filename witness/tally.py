@@ -123,13 +123,15 @@ class Tally:
         return f": no worse anywhere, better in {self.of - self.level}, level in {self.level}"
 
     def finding(self, claim: str, words: str) -> Finding:
-        """Return the result of an experiment on a paper's claim, with the verdict that follows from the counts.
+        """Return the result of an experiment on a paper's claim.
+
+        The verdict follows from the numbers of settings in which the claim holds and fails.
 
         Args:
             claim: the claim in words.
             words: the measured numbers, in sentences.
 
         Returns:
-            The claim, its verdict, the verdict as a sentence with the counts (`told`), and the measured numbers.
+            The claim, its verdict, a sentence with the verdict and these numbers (`told`), and `words`.
         """
         return Finding(claim=claim, verdict=self.verdict, told=self.statement, words=words)

@@ -15,11 +15,13 @@ _WIDTHS_APART = 4.0
 class MinimumEstimate(NamedTuple):
     """An estimate of the minimum of h(t) = α e^t + E_γ(P‖Q), for t = log γ and a false positive rate α.
 
-    E_γ is the hockey-stick divergence. The minimum is the true positive rate of the best test at the rate α.
+    E_γ is the hockey-stick divergence. The minimum is the true positive rate of the best test at the rate α. A search
+    for it evaluates h at several points t.
 
     Attributes:
         minimiser: the t of the minimum.
-        curvature: h″/h there, with the second derivative in t. 1/√curvature is called the natural distance.
+        curvature: h″/h there, with the second derivative in t. At a small distance d, h exceeds the minimum by a
+            fraction of about d² · curvature/2.
         value: estimate of the least value of h; NaN if there is none.
     """
 
@@ -28,9 +30,10 @@ class MinimumEstimate(NamedTuple):
     value: float = math.nan
 
     def distance_of_points(self, width: float) -> float:
-        """Return the distance in t = log γ at which new points should be placed.
+        """Return the distance in t = log γ between points at which the search should evaluate h next.
 
-        Over this distance the function h rises by more than the width of its bounds.
+        Over this distance from the minimiser h rises by `_WIDTHS_APART`/2 widths of its bounds, or `LOSS`/2 if this is
+        more, relative to h.
 
         Args:
             width: width of the bounds on h at a point, relative to h.
@@ -38,8 +41,8 @@ class MinimumEstimate(NamedTuple):
         Returns:
             The distance in t = log γ.
         """
-        relative_rise = max(LOSS, _WIDTHS_APART * width)
-        return math.sqrt(relative_rise / self.curvature)
+        twice_rise = max(LOSS, _WIDTHS_APART * width)
+        return math.sqrt(twice_rise / self.curvature)
 
 
 def search_interval(log_gammas: Sequence[float], best: int) -> tuple[float, float]:
@@ -58,7 +61,8 @@ def search_interval(log_gammas: Sequence[float], best: int) -> tuple[float, floa
     low, here, high = log_gammas[best - 1 : best + 2]
     least_inner, largest_inner = log_gammas[1], log_gammas[-2]
     if low == -math.inf:
-        # Go twice as far below the best point as known points reach above it, and at least 0.02.
+        # Go twice as far below the best point as known points reach above it, and at least 0.02. The factors here and
+        # below are heuristic.
         low = here - 2.0 * max(largest_inner - here, 0.01)
     if best + 2 == len(log_gammas):
         # Go at most three times as far above the best point as known points reach below it.

@@ -146,13 +146,13 @@ class MinimumSearch:
             self.upper = min(self.upper, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))  # rounded up
 
     def refine_around(self, near: NearTest) -> None:
-        """Evaluate h = γ α + E_γ around a test with about the false positive rate α, to bound the minimum of h.
+        """Evaluate h around a test that is known to be nearly the best, to bound the least value of h.
 
-        The test rejects if the privacy loss exceeds an ε. If h has a corner there, it is evaluated first. The last
-        points are where the lower bound on h is least. If no lower bound is wanted, one point is enough.
+        h(γ) = γ α + E_γ, with the hockey-stick divergence E_γ and the false positive rate α. First h is evaluated
+        around γ = e^ε, then where its lower bound is least. If no lower bound is wanted, one point is enough.
 
         Args:
-            near: the test, with a function for the bounds on log E_γ near it.
+            near: the test, loss > ε, with bounds on log E_γ near it, and whether h has a corner at e^ε.
         """
 
         def add_point(log_gamma: float) -> None:
@@ -172,9 +172,9 @@ class MinimumSearch:
     def try_cheap_bounds(self) -> None:
         """Compute cheap upper bounds on the true positive rate, which may already decide the search.
 
-        The rate is the minimum of h = γ α + E_γ, with the hockey-stick divergence E_γ. One bound is at the largest
-        privacy loss, where E_γ is 0. If that does not decide, another one is at the best test on an earlier pair, from
-        `Divergences.aims`, if bounds are cheap there. Otherwise h may be evaluated at the minimiser for Gaussian
+        The rate is the least value of h(γ) = γ α + E_γ over γ, with the hockey-stick divergence E_γ and the false
+        positive rate α. So h bounds it at each γ. The first γ is that of the largest privacy loss, where E_γ is 0. If
+        this does not decide, γ is that of the best test for an earlier pair, if E_γ costs little there, or for Gaussian
         losses.
         """
         forward = self.divergences.forward
@@ -200,9 +200,9 @@ class MinimumSearch:
     def find_minimum(self) -> None:
         """Search for the true positive rate of the best test if no test near it is known.
 
-        The rate is the minimum of h = γ α + E_γ over γ = e^t, with the hockey-stick divergence E_γ and the rate α. The
-        first estimate is the minimiser for Gaussian losses with the same E_1 = δ(0). Interpolation of h gives further
-        estimates until two successive ones are close. For lower bounds, points around the last one follow.
+        The rate is the least value of h = γ α + E_γ over γ = e^t, with the hockey-stick divergence E_γ and the false
+        positive rate α. The first estimate of t is that for Gaussian losses with the same δ(0) = E_1. Interpolation of
+        h gives further estimates, until two successive ones are close. For lower bounds, points around the last follow.
         """
         self._evaluate_one(0.0)
         at_one = self.divergences.evaluated[0.0].upper
@@ -210,7 +210,7 @@ class MinimumSearch:
             return
         self._evaluate_first(gaussian_mu(at_one))
 
-        # At √LOSS natural distances from the minimum, h exceeds it by a fraction LOSS/2.
+        # Moves of t are in units of 1/√(h″/h). At √LOSS units from the minimum, h exceeds it by a fraction LOSS/2.
         close = _SETTLED if self.lower_wanted else math.sqrt(LOSS)
         previous = math.inf
         for _ in range(_ESTIMATES):
@@ -233,10 +233,11 @@ class MinimumSearch:
             self._raise_lower_bound(self._evaluate_one)
 
     def _evaluate_first(self, mu: float) -> None:
-        """Evaluate h = γ α + E_γ at first points t = log γ of a search.
+        """Evaluate h at the first points t = log γ of a search for its least value.
 
-        For lower bounds it is one point, the minimiser for Gaussian losses, unless h is known near it. If only upper
-        bounds are needed, several multiples of it are used, because a bound may have several local minima.
+        h = γ α + E_γ, with the hockey-stick divergence E_γ and the false positive rate α. For lower bounds it is one
+        point, the minimiser t for Gaussian losses, unless h is known near it. If only upper bounds are needed,
+        multiples of the t of the smallest rate are used, because a bound may have several local minima.
 
         Args:
             mu: μ for which N(μ, 1) against N(0, 1) has the same total variation distance E_1.
@@ -248,15 +249,17 @@ class MinimumSearch:
         log_gamma = gaussian_minimum(mu, self.rate)
         is_known_nearby = len(self.points) > _ENOUGH or self._closest(log_gamma) <= 0.1 * mu
         if not is_known_nearby:
-            self._evaluate_one(min(log_gamma, -0.9 * math.log(self.rate)))  # from log 1/α on, h is at least 1
+            largest_useful = -0.9 * math.log(self.rate)  # from log 1/α on, h is at least 1
+            self._evaluate_one(min(log_gamma, largest_useful))
 
     def _refine(self, moved: float) -> None:
-        """Evaluate h at four points around its estimated minimum until its bounds there are close.
+        """Evaluate h at four points around its estimated minimum, several times, until the bounds on it are close.
 
-        h is γ α + E_γ, with the hockey-stick divergence E_γ. After `_PATTERNS` repetitions, single points follow.
+        h = γ α + E_γ, with the hockey-stick divergence E_γ and the false positive rate α. After `_PATTERNS` rounds,
+        single points follow.
 
         Args:
-            moved: last move of the estimated minimiser t, in natural distances (`MinimumEstimate`).
+            moved: last move of the estimated minimiser t = log γ, in units of 1/√(h″/h).
         """
         for _ in range(_PATTERNS):
             estimate = self._estimate_minimum()
@@ -274,14 +277,14 @@ class MinimumSearch:
     def _raise_lower_bound(self, add_point: Callable[[float], None]) -> None:
         """Raise the lower bound on the minimum of h by evaluations where the bound is least.
 
-        h is γ α + E_γ, with the hockey-stick divergence E_γ. The search ends if the bounds are close, after
-        `_LAST_POINTS` evaluations, or if no new point was added.
+        h = γ α + E_γ, with the hockey-stick divergence E_γ and the false positive rate α. The search ends if the bounds
+        are close, after `_LAST_POINTS` evaluations, or if no new point was added.
 
         Args:
             add_point: function that evaluates h at a t = log γ, and adds the result to `points`.
         """
         for _ in range(_LAST_POINTS):
-            least = least_value(self._sorted_points, self.slopes)
+            least = least_value(self._sorted_points, self.slopes)  # at γ = x
             if self.decided or self.narrow or least.x <= 0.0:
                 return
             count = len(self.points)

@@ -129,6 +129,8 @@ class Pair:
     def upper_log_delta(self, epsilon: float) -> float:
         """Return an upper bound on log δ at one ε, without the work for the lower bound.
 
+        A plateau is an ε₀ from which on δ is known to be at most a given number, which may be 0.
+
         Args:
             epsilon: ε ≥ 0, in nats.
 
@@ -136,7 +138,9 @@ class Pair:
             The bound, natural logarithm, at most 0.
         """
         limit = self._plateau_log_delta(epsilon)
-        return limit if limit == -math.inf else min(self.search.upper_log_delta(epsilon), limit)
+        if limit == -math.inf:
+            return limit
+        return min(self.search.upper_log_delta(epsilon), limit)
 
     def _plateau_log_delta(self, epsilon: float) -> float:
         """Return the upper bound on log δ(ε) from the plateau; 0 below the plateau's ε, or without a plateau."""
@@ -146,19 +150,20 @@ class Pair:
     def upper_log_delta_next_to(self, epsilon: float, evaluated: float) -> float:
         """Return an upper bound on log δ at an ε, cheaply if it is close to an ε that has been evaluated.
 
-        If a profile shares nodes or a transform between several ε, both use those that suit the larger one.
+        Some profiles (δ as a function of ε, one for each direction) integrate numerically. For several close ε they use
+        the same nodes, those for the largest ε, and so cost as little as for one ε.
 
         Args:
             epsilon: ε, in nats.
             evaluated: the close ε.
 
         Returns:
-            The bound, natural logarithm. It does not use the plateau if a profile shares nodes.
+            The bound, natural logarithm.
         """
         profiles = self.search.profiles
         if not any(profile.shares_nodes for profile in profiles):
             return self.upper_log_delta(epsilon)
-        # One call for both ε shares the nodes.
+        # One call for both ε shares the nodes. The first value is that at `epsilon`.
         return max(profile.upper_log_deltas([epsilon, evaluated])[0] for profile in profiles)
 
     def lower_log_delta(self, epsilon: float) -> float:
@@ -208,7 +213,7 @@ class Pair:
         return Interval(min(lower, upper), upper)
 
     def upper_epsilon(self, log_delta: float, near: float = 0.0) -> float:
-        """Return an upper bound on the smallest ε that meets a target δ, with less work than for both bounds.
+        """Return an upper bound on the smallest ε that meets a target δ, without the work for a lower bound.
 
         Args:
             log_delta: the target log δ, natural logarithm.
@@ -217,8 +222,9 @@ class Pair:
         Returns:
             The bound in nats; math.inf if no such ε is known.
         """
-        if log_delta == -math.inf:
+        if log_delta == -math.inf:  # the target is δ = 0
             return self._enclose_pure_epsilon().upper
+        # From the ε of a plateau on, δ is known to be at most a given number.
         return self._limit_to_plateau(self.search.upper_epsilon(log_delta, near), log_delta)
 
     def lower_epsilon(self, log_delta: float, near: float = 0.0) -> float:

@@ -229,14 +229,16 @@ class Profile(ABC):
         return self.upper_log_delta(epsilon)
 
     def closed_decides(self, epsilon: float, share: float) -> bool:
-        """Return whether bounds in closed form are likely to be the least at ε, without a numerical composition.
+        """Return whether a numerical composition is likely to be superfluous at ε, because closed forms are smaller.
+
+        This is so only for a profile that is the smallest of several, which overrides this method.
 
         Args:
             epsilon: ε, in nats.
-            share: fraction of the least log δ by which the estimates of the other bounds must exceed it.
+            share: the estimates of log δ by composition must exceed the closed forms by this fraction of |log δ|.
 
         Returns:
-            True if no composed bound is likely to be smaller.
+            False here.
         """
         del epsilon, share
         return False

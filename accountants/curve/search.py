@@ -224,6 +224,7 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
     if at_zero.upper <= log_delta:
         return Interval(0.0, 0.0)
 
+    # The upper bound on log δ is above the target at the first ε, and not above it at the second one.
     guess = guess or _interpolate(read, log_delta, at_zero.upper)
     above, below = crossing(read_upper, log_delta, guess)
     if at_zero.lower <= log_delta:
@@ -236,9 +237,9 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
     # The first trial is at the distance over which log δ falls by twice the width of its bounds, and a small margin.
     bounds = read(below)
     width = bounds.upper - bounds.lower if bounds.upper > -math.inf else 0.0
-    pad = 2.0 * width / guess.steepness + 1e-10 * below
+    distance = 2.0 * width / guess.steepness + 1e-10 * below
     near = Guess(above, guess.steepness)
-    lower = closest(read_lower, log_delta, near, -pad)
+    lower = closest(read_lower, log_delta, near, -distance)
     if lower is None:
         lower = crossing(read_lower, log_delta, near).above
     return Interval(min(lower, below), below)

@@ -116,7 +116,7 @@ class AmplifiedProfile(Profile):
         return self.rate * self.base.delta_at_zero_by_tails()
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
-        """Return log tails of a pair that the mechanism attains, for lower bounds on δ of products.
+        """Return log tails of two output distributions of the mechanism, for lower bounds on δ of compositions.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
@@ -236,7 +236,7 @@ class DilutedProfile(Profile):
         log_rate = math.log(self.rate)
 
         def bounds_at(point: FloatArray) -> Enclosure:
-            """Enclose log δ' at each ε', without the rounding errors of the argument."""
+            """Enclose log δ' at each ε', as if ε' were exact; `outward` adds the effect of its rounding."""
             log_factor = self._log_factor(point)
             is_positive = np.isfinite(log_factor)
             finite_factor = np.where(is_positive, log_factor, 0.0)
@@ -261,7 +261,7 @@ class DilutedProfile(Profile):
         return self._mix(self.base.log_tails(point), is_positive)
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
-        """Return log tails of a pair that the mechanism attains, for lower bounds on δ of products.
+        """Return log tails of two output distributions of the mechanism, for lower bounds on δ of compositions.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
@@ -291,11 +291,11 @@ class DilutedProfile(Profile):
         return np.where(is_positive, point - finite_factor, 0.0), is_positive
 
     def _mix(self, tails: Tails, is_positive: BoolArray) -> Tails:
-        """Return the log tails of the subsampled pair, Q and (1 − q) Q + q P, from those of Q and of P.
+        """Return the log probabilities of an event under Q and under the mixture (1 − q) Q + q P.
 
         Args:
-            tails: log probabilities of one event under Q and under P.
-            is_positive: mask of the points with a positive tail. The log tails are −∞ at the others.
+            tails: log probabilities of the event under Q and under P, in this order.
+            is_positive: True where the probabilities are positive. At other points −∞ is returned.
         """
         log_q, log_p = tails
         log_excluded = log_q + log_complement(self.rate, self.absent)

@@ -113,10 +113,11 @@ class AtomicProfile(Profile):
 
     @cached_property
     def _loss_errors(self) -> tuple[FloatArray, FloatArray]:
-        """Bounds on the errors of δ that rounded exponents cause, which are proportional to the losses l_i.
+        """Bounds on the errors of δ that rounded exponents e^{l_i} cause, for the values l_i of the privacy loss.
 
-        The first array bounds the relative error of e^{l_i} Σ_{j ≥ i} q_j at each loss l_i, where q_j = p_j e^{−l_j}.
-        The second one is the log of a bound on the resulting error of δ(l_i), in the order of `_log_delta_at_losses`.
+        The loss l_i has the probabilities p_i and q_i = p_i e^{−l_i}. The first array bounds the relative error of
+        e^{l_i} Σ_{j ≥ i} q_j. The second one is the log of a bound on the error of δ(l_i), which is a sum of terms
+        (e^{l_{k+1}} − e^{l_k}) Σ_{j > k} q_j over k ≥ i. Both end with an entry for ε beyond the last loss.
         """
         losses, sizes = self._loss_array, np.abs(self._loss_array)
         _, log_q_with_end = self._tails
@@ -201,9 +202,11 @@ class AtomicProfile(Profile):
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε, without arrays, which is quicker.
 
-            δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j ≥ l} q_j
+        Let l be the smallest possible privacy loss above ε, and q_j the probability of the loss l_j under Q. Then
 
-        for the first loss l above ε, where q_j is the probability of the loss l_j under Q.
+            δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j ≥ l} q_j.
+
+        δ(l) is tabulated for every loss l.
 
         Args:
             epsilon: ε, in nats.
@@ -222,6 +225,7 @@ class AtomicProfile(Profile):
             log_step = next_loss + log1m_exp_at(min(epsilon - next_loss, 0.0)) + log_q[index]
             value = log_sum(value, log_step)
             if value > -math.inf:
+                # Relative to δ(ε), the errors of both terms from rounded exponents.
                 error_at_loss = math.exp(log_errors[index] - value)
                 error_of_step = relative_errors[index] * math.exp(log_step - value)
                 error = error_at_loss + error_of_step

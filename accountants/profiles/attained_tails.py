@@ -41,7 +41,9 @@ _FARTHEST = 600.0
 
 
 def attained_or_own_tails(profile: Profile, epsilon: FloatArray) -> Tails:
-    """Return log tails of a profile for lower bounds on δ: its attained log tails, or its own ones.
+    """Return log tails of the privacy loss for lower bounds on δ.
+
+    They are those of two output distributions of the mechanism. A profile without such tails attains its own ones.
 
     Args:
         profile: the privacy profile.
@@ -69,14 +71,14 @@ def infinite_loss_only(epsilon: FloatArray, log_infinite: float) -> Tails:
 
 
 def table_below(rows: PiecewiseTails, lower: FloatArray) -> PiecewiseTails:
-    """Return a table of a convex function below a profile, from lower bounds on its values.
+    """Return a convex function h(α) below a privacy profile, from lower bounds on its values in a table.
 
-    The profile is linear in α = e^ε between its exact values. Any smaller values are valid, because their convex hull h
-    is below that of the exact ones. The lower bounds are changed in two ways:
+    The profile is δ(ε) as a function of α = e^ε, and linear between the ε of the table. h is the convex hull of smaller
+    values, so it is below the profile. The lower bounds are changed in two ways:
 
     - Each value is lowered until its log is at least `NEAR_TIE` below the previous one, so that slopes are accurate.
-    - The first value is lowered until −h′ ≤ (1 − h)/2 at α = 1. For α < 1, the first line is then below
-      1 − α + α h(1/α), and so below a symmetric profile.
+    - The first value is lowered until −h′ ≤ (1 − h)/2 at α = 1. The first line, extended to α < 1, is then below
+      1 − α + α h(1/α), which is the profile there if both directions of the pair have the profile h.
 
     Args:
         rows: table with upper bounds on the values.
@@ -93,9 +95,10 @@ def table_below(rows: PiecewiseTails, lower: FloatArray) -> PiecewiseTails:
         log_most = float(np.logaddexp(values[1], log_half)) - float(np.logaddexp(0.0, log_half))
         values[0] = min(values[0], log_most - _ROUNDING * (1.0 + abs(log_most)))
 
-    # Values that decrease with the falls added decrease by at least `NEAR_TIE` without them.
-    falls = NEAR_TIE * np.arange(values.size)
-    values = np.minimum.accumulate(values + falls) - falls
+    # Value i plus i · `NEAR_TIE` is made non-increasing in i, so that neighbouring values differ by at least
+    # `NEAR_TIE`.
+    offsets = NEAR_TIE * np.arange(values.size)
+    values = np.minimum.accumulate(values + offsets) - offsets
     return _hull_of(rows.epsilon, values)
 
 

@@ -153,7 +153,7 @@ class ConcentratedProfile(Profile):
 
             P(L > ε) = S e^{−ρb²} + 1 − S,   Q(L > ε) = S e^{−ρ(b+1)²}.
 
-        For small ε, where the bound on δ is a straight line in e^ε, the tails are constant.
+        For small ε, where the bound on δ is a straight line in e^ε (a chord), the tails are constant.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -175,16 +175,20 @@ class ConcentratedProfile(Profile):
 class BinaryConcentratedProfile(ConcentratedProfile):
     """The privacy profile of ρ-zCDP with a smaller bound on δ, from Rényi divergences of both directions.
 
-    The bound uses both divergences at one order and a likelihood ratio (`profiles.declared.best_ratios`). The tails of
-    the privacy loss are those of `ConcentratedProfile`. They dominate, and a composition uses them.
+    The bound uses the divergences of both directions at one order (`profiles.declared.best_ratios`). The tails of the
+    privacy loss, from which compositions are computed, remain those of `ConcentratedProfile`. They are valid too, and
+    give a larger δ.
+
+    Its attributes are the same: `rho`, `log_survival` = log S and `log_escape`, an upper bound on log(1 − S), for an
+    event of probability S given which the mechanism is ρ-zCDP.
     """
 
     @cached_property
     def _binary_chord(self) -> Chord:
-        """The straight line in e^ε that bounds δ for small ε.
+        """The straight line in e^ε that bounds the δ of ρ-zCDP for small ε.
 
-        It ends at the first ε at which the true and the false positive rate of the best test sum to at most 1. The line
-        is also valid if it ends at another ε.
+        It ends at the first ε at which the true and the false positive rate of the best test sum to at most 1. Any end
+        gives a valid line, because δ is convex in e^ε, and 1 at e^ε = 0.
         """
         ratios = concentrated_ratios(self.rho)
         epsilon = float(ratios.epsilons[0])

@@ -144,10 +144,11 @@ def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[...
     Args:
         calibrator: the calibrator of the sweep.
         body: the parsed body of the sweep.
-        single: makes the question of one calibration from its request and the keyword `true_figures`.
+        single: makes the question of one calibration from its request. If its keyword `true_figures` is true, the
+            answer also has the ε that a paper's formula truly achieves.
 
     Returns:
-        The question, which also has the rejections of invalid values for the answer.
+        The question, with one part for each valid value. Its answer also has the errors of the invalid values.
 
     Raises:
         InvalidInput: a required field, other than the swept field, is missing.
@@ -169,8 +170,9 @@ def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[...
             rejections.append(None)
             parts.append(single(problem, true_figures=sweep.true_figures))
     join = partial(join_answers, calibrator.name, sweep.field, sweep.values, tuple(rejections))
-    identity = (sweep.field, sweep.values, common_fields, sweep.true_figures)
-    return Question.of("sweep", calibrator.name, identity, join, parts=tuple(parts))
+    # Everything that the answer depends on. Equal sweeps are computed once.
+    inputs = (sweep.field, sweep.values, common_fields, sweep.true_figures)
+    return Question.of("sweep", calibrator.name, inputs, join, parts=tuple(parts))
 
 
 def _common_fields(problem: type, body: SweepProblem) -> JsonRecord:

@@ -36,12 +36,12 @@ SIGNED_OR_A_JOB: dict[int | str, JsonRecord] = {200: {"headers": DESCRIBED}, **T
 
 
 def endpoint_of(kind: str, name: str, reading: Reading, problem: type, examples: JsonObject) -> Endpoint:
-    """Make the endpoint that answers one kind of questions, with its body described for OpenAPI.
+    """Make the endpoint that answers one kind of questions (computations), with its body described for OpenAPI.
 
     Args:
         kind: kind of the questions, such as "calibration".
         name: name of these questions among those of their kind, such as the name of an algorithm.
-        reading: function that parses the body of a request to a question, that is, a computation.
+        reading: function that parses the body of a request, and returns the question.
         problem: request class of the body.
         examples: examples of bodies by name, for the OpenAPI document.
 
@@ -49,9 +49,10 @@ def endpoint_of(kind: str, name: str, reading: Reading, problem: type, examples:
         The endpoint, a function from an HTTP request to its response.
     """
     endpoint = question_endpoint(kind, name, reading)
-    # The annotation is set here because it depends on `problem`; FastAPI builds the OpenAPI document from it.
-    body = Body(openapi_examples=dict(examples))
-    endpoint.__annotations__["body"] = Annotated[unread(problem), body]
+    # FastAPI builds the OpenAPI document from the annotation, which is set here because it depends on `problem`.
+    # `unread` describes the body as a `problem`, but passes its bytes: a worker parses them.
+    described_body = Body(openapi_examples=dict(examples))
+    endpoint.__annotations__["body"] = Annotated[unread(problem), described_body]
     return endpoint
 
 

@@ -241,8 +241,8 @@ def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
             Problem: an input is missing or not valid.
         """
         record_of(request).theorem = id
-        reading = partial(read_evaluation, home, id)
-        return await respond(request, "evaluation", id, reading, body, preferences)
+        parse_body = partial(read_evaluation, home, id)
+        return await respond(request, "evaluation", id, parse_body, body, preferences)
 
     # The example in the OpenAPI document is the first theorem with a formula and an example.
     shown = next((theorem for theorem in by_id.values() if theorem.examples and _has_formula(theorem)), None)
@@ -252,11 +252,12 @@ def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
         first_inputs, *_ = shown.examples
         example_ids = [shown.id]
         examples = {shown.id: {"value": {"inputs": dict(first_inputs)}}}
-    # The annotations are set here because they depend on `by_id`; FastAPI builds the OpenAPI document from them.
-    parameter = Path(description="id of the theorem, as GET /v1/theorems lists it", examples=example_ids)
-    evaluate_theorem.__annotations__["id"] = Annotated[str, parameter]
-    body = Body(openapi_examples=examples)
-    evaluate_theorem.__annotations__["body"] = Annotated[unread(EvaluationRequest), body]
+    # FastAPI builds the OpenAPI document from the annotations, which are set here because they depend on `by_id`.
+    # `unread` describes the body as an `EvaluationRequest`, but passes its bytes: a worker parses them.
+    described_id = Path(description="id of the theorem, as GET /v1/theorems lists it", examples=example_ids)
+    evaluate_theorem.__annotations__["id"] = Annotated[str, described_id]
+    described_body = Body(openapi_examples=examples)
+    evaluate_theorem.__annotations__["body"] = Annotated[unread(EvaluationRequest), described_body]
     return evaluate_theorem
 
 

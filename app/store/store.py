@@ -163,7 +163,8 @@ class Store(Leases):
         Returns:
             The number of deleted jobs; 0 while another process of the service does this work.
         """
-        # Number the ended jobs of each caller, the newest first.
+        # Number the ended jobs of each caller, the newest first. `ended_tick` is the time of the end in seconds of
+        # service.
         newest_first = (JOBS.c.ended_tick.desc(), JOBS.c.ended.desc(), JOBS.c.sequence.desc())
         of_caller = func.row_number().over(partition_by=JOBS.c.caller, order_by=newest_first).label("of_caller")
         ended = select(*(JOBS.c[name] for name in STORED), of_caller).where(JOBS.c.ended.is_not(None)).subquery()
@@ -176,9 +177,9 @@ class Store(Leases):
             func.sum(ended.c.size).over(order_by=keep_order).label("total"),
         ).subquery()
         with self._database.writing() as connection:
-            if not self._try_to_sweep(connection):
+            if not self._try_to_sweep(connection):  # another process does this work
                 return 0
-            count(self._database, connection)
+            count(self._database, connection)  # advances the clock `ticks` of the service
             is_old = ranked.c.ended_tick < ticks(self._database) - days * DAY
             is_beyond = is_old | (ranked.c.rank > jobs) | (ranked.c.total > size)
             deleting = delete(JOBS).where(JOBS.c.sequence.in_(select(ranked.c.sequence).where(is_beyond)))

@@ -272,10 +272,10 @@ class ForkServer:
         return identifier
 
     def _start(self) -> socket.socket:
-        """Start the fork server, and return the connection to it.
+        """Start the fork server, the process that forks workers, and return the connection to it.
 
-        The first fork server may have been forked before the event loop was started. After its end, one is started as a
-        program.
+        The service may have forked a first fork server, before its event loop and threads started. This one is used
+        once. If there is none, or it has ended, the fork server is started as a new program.
 
         Returns:
             The service's end of the connection, which does not block.
@@ -283,7 +283,7 @@ class ForkServer:
         if self._forked is not None:
             self._server = self._forked
             self._control = self._forked.control
-            self._forked = None
+            self._forked = None  # cannot be used again after its end
         else:
             self._server, self._control = _spawn(self._modules)
         self._control.setblocking(False)

@@ -191,25 +191,25 @@ class Pool(WarmWorkers):
         return len(self._tasks_on_places(lane))
 
     def _dispatch(self) -> None:
-        """Start waiting tasks on idle workers, as far as each kind of work has free places; request missing workers."""
+        """Start waiting tasks on idle workers, up to a limit for each kind of work; request missing workers."""
         if not self._open:
             return
         for lane in LANES:
             if not self._queues[lane]:
                 continue
-            self._make_way(lane)
+            self._free_places(lane)
             while self.running_in(lane) < self._places[lane] and self._queues[lane] and self._warm:
-                if not self._start_next(lane):  # no waiting caller may have another worker
+                if not self._start_next(lane):  # each waiting caller already has as many workers as it may
                     break
         if self._missing() > 0:
             self._too_few.set()  # wakes the task that makes workers
 
-    def _make_way(self, lane: Lane) -> None:
-        """Make room for waiting tasks of one kind: stop abandoned tasks first, then move long questions away."""
+    def _free_places(self, lane: Lane) -> None:
+        """Free workers for waiting tasks of one kind: stop tasks without a client, then move long computations away."""
         for task in sorted(self._tasks_on_places(lane), key=lambda task: (not task.abandoned, task.since)):
             waiting = self._queues[lane].all()
             free = self._places[lane] - self.running_in(lane)
-            if len(waiting) <= free:  # every waiting task has a place
+            if len(waiting) <= free:  # every waiting task can start
                 return
             if task.abandoned:  # no client waits for it any more
                 self._cut_short(task, "abandoned")
@@ -218,18 +218,18 @@ class Pool(WarmWorkers):
                 self._end_turn(task, others_wait=waiting_of_others > free)
 
     def _end_turn(self, task: Task, *, others_wait: bool) -> None:
-        """Take the worker from a question that has run for its turn, the time that it is allowed; do nothing before.
+        """Take the worker from a question (a computation) that has run for longer than it is allowed.
 
-        The question continues in the background or, if there is no room for it, begins anew as a job. It keeps its
-        worker if no other caller waits and its caller may not queue another job.
+        The question continues at low priority or, if there is no room for it, is queued as a job and starts again. It
+        keeps its worker if no other caller waits and its caller may not queue another job.
 
         Args:
             task: a running question.
-            others_wait: whether tasks of other callers wait for places.
+            others_wait: whether tasks of other callers wait for workers.
         """
         if time.monotonic() - task.since < self._turns.seconds(task.caller, others_wait=others_wait):
             return
-        self._turns.linger(task.caller)
+        self._turns.linger(task.caller)  # sets strict limits for the caller
         if self._move_to_background(task):
             return
         if others_wait or not self._queues["job"].is_full_for(task.caller):
@@ -259,7 +259,7 @@ class Pool(WarmWorkers):
         return True
 
     def _begin_anew(self, task: Task) -> None:
-        """Stop a running task, and queue it as a job that begins from the start; reject it if the queue is full."""
+        """Stop a running task, and queue it as a job that starts again; reject it if the caller's queue is full."""
         self._take_worker(task, "displaced")  # kills the worker, so that its work is lost
         self._account(task, task.become("queued"))  # the caller pays for the time so far
         task.lane, task.background = "job", False

@@ -72,25 +72,28 @@ def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth
         run: the run, of which only the batch size is used.
         reading: interpretation of the theorem: `informal` for the short form, `complete` for the full form as printed,
             or `corrected` for the full form without its errors.
-        truth: function that certifies a client's ε and δ at a printed noise multiplier.
+        truth: function that certifies a client's ε and δ at the noise that the theorem prescribes.
 
     Returns:
         The prescribed parameters, the claimed (ε, δ), the conditions, and the certified ε and δ. With several groups of
-        clients, they are those of the group with the largest ratio of the true ε to the target ε.
+        clients, they are those of the group with the largest ratio of the certified ε to the target ε.
     """
     theorem = THEOREM_2_4 if problem.smoothness is None else THEOREM_E_1
+    # Two choices make a reading: the form of the theorem, and whether its errors are corrected.
     inputs = theorem_inputs(problem, run, "informal" if reading == "informal" else "complete")
     evaluation = TheoremAtInputs(theorem, inputs, "corrected" if reading == "corrected" else "printed")
     outputs = evaluation.outputs
     rounds = outputs["rounds"]
 
-    # The answer shows one kind of client, so that a miss of the target is not hidden by better protected clients.
+    # Only the clients with the least protection are shown, because better protected ones would hide a missed target.
     members = [replace(member, rounds=rounds) for member in members_of(problem, run)]
     printed_stds = [group["noise_std"] for group in outputs.get("groups", (outputs,))]
     worst = worst_client(members, printed_stds, truth)
 
     parameters = noise_parameters(problem, worst, served_rounds(rounds))
     parameters |= {name: outputs[name] for name in SHOWN if name in outputs}
+    # Without groups all clients are equal, so that these conditions say nothing.
+    equality_conditions = () if problem.client_groups else ("equal-shares", "equal-clients")
     return printed_reading(
         problem,
         evaluation,
@@ -98,7 +101,7 @@ def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth
         parameters=parameters,
         target=worst.member.target,
         true=worst.true,
-        excluded=() if problem.client_groups else ("equal-shares", "equal-clients"),
+        excluded=equality_conditions,
     )
 
 

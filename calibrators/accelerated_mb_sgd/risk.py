@@ -66,29 +66,29 @@ def bounds_of(
     printed: Sequence[PrintedReading],
     objective: Objective,
 ) -> Bounds:
-    """Collect the upper bounds of an accelerated run, the inputs of the lower bounds, and the cautions.
+    """Collect the upper bounds on the excess risk of an accelerated run, the inputs of the lower bounds, and warnings.
 
     The upper bounds are for one objective, the empirical or the population risk. If the request is about the other one,
-    only inputs of the lower bounds and cautions are returned.
+    only inputs of the lower bounds and warnings are returned.
 
     Args:
-        problem: the request, which may state the excess risk of the initial model.
-        fields: its fields about risk.
-        plan: the stages and the explicit bound, if one applies.
-        printed: the evaluated interpretations of the printed theorems.
+        problem: the request, which may state the excess risk of the initial model (`initial_gap`).
+        fields: the objective and other fields of the request that concern the risk.
+        plan: the stages of the run with an upper bound that has all constants; None if no theorem gives one.
+        printed: the parameters and risks that a paper states, one entry for each way of reading its theorem.
         objective: the objective of the upper bounds.
 
     Returns:
         The bounds, with the conditions that the caller declares.
     """
-    applies = fields.problem == objective
+    is_same_objective = fields.problem == objective
     # Bounds with constants first, then orders of growth.
-    upper = [*_explicit(plan), *_orders(printed)]
-    # The request's gap is that of the algorithm's own objective.
-    gap = problem.initial_gap if applies else None
-    declared = plan.declared if plan and applies else ()
+    upper = [*_explicit_bounds(plan), *_orders_of_growth(printed)]
+    # The initial excess risk in the request is that of `objective`.
+    gap = problem.initial_gap if is_same_objective else None
+    declared = plan.declared if plan and is_same_objective else ()
     return Bounds(
-        upper=tuple(upper) if applies else (),
+        upper=tuple(upper) if is_same_objective else (),
         setting=setting_of(problem),
         start=start_of_run(problem, fields.problem, gap=gap),
         declared=declared,
@@ -97,7 +97,7 @@ def bounds_of(
     )
 
 
-def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
+def _explicit_bounds(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
     """Yield the upper bound on the excess risk with explicit constants, if the plan has one.
 
     Args:
@@ -119,7 +119,7 @@ def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
     )
 
 
-def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
+def _orders_of_growth(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
     """Yield the excess risks that the paper states, one for each interpretation of its theorem.
 
     The paper hides the constants of its bounds, so each risk is only an order of growth.

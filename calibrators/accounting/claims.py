@@ -14,7 +14,10 @@ from epsilond.calibrators.answer import Ends, Served
 
 @request
 class Claim:
-    """A statement to be checked: (ε, δ), the δ given once."""
+    """A claimed (ε, δ) guarantee that a certified guarantee is compared with.
+
+    It has either `delta` or its decimal logarithm `log10_delta`.
+    """
 
     epsilon: Annotated[float, ANY_EPSILON]
     delta: Annotated[float | None, DELTA] = None

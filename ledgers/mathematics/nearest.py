@@ -176,11 +176,11 @@ def _raise_count(request: ChargeRequest, slot: Slot, stepwise_count: int) -> int
 
 
 def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
-    """Search for the smallest noise multiplier with which a part of a privacy budget can pay for some runs.
+    """Search for the smallest noise multiplier with which the cost of some runs fits into a part of a privacy budget.
 
     Args:
         request: the requested runs with their present noise multiplier.
-        slot: the part of the privacy budget that pays.
+        slot: this part of the privacy budget, for example an amount of ε and δ.
 
     Returns:
         The noise multiplier; None if the search fails, or if the mechanism has none or several.
@@ -191,11 +191,11 @@ def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
     if not _is_charged_together(request, slot):
 
         def fits_with(noise: float) -> bool:
-            """Return whether the slot can pay for the runs with this noise multiplier."""
+            """Return whether the cost of the runs with this noise multiplier fits."""
             return _fits(_with_noise(request, noise), slot)
 
         return smallest_fit(fits_with, present_noise)
-    # A quick search by prices of single runs is followed by a more exact one by composition.
+    # Adding up costs of single runs is quick. Composing all runs is slower, and gives a lower noise.
     stepwise_noise = _smallest_stepwise_noise(request, slot, present_noise)
     if stepwise_noise is None:
         return None
@@ -308,15 +308,17 @@ def _is_charged_together(request: ChargeRequest, slot: Slot) -> bool:
 
 
 def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
-    """Return the cost of runs that are priced one by one, as a fraction of the free part of a budget in μ².
+    """Return the sum of the costs of single runs, as a fraction of what is free of a privacy budget in μ².
+
+    μ is the parameter of Gaussian differential privacy.
 
     Args:
         request: the requested runs.
-        slot: the Gaussian slot that pays. It has amounts of μ² and of η, a δ on top of its Gaussian profile.
+        slot: the budget, which allows the δ(ε) of N(μ, 1) against N(0, 1), and η in addition.
 
     Returns:
-        The fraction cost / free μ². A value of at most 1 certifies that the runs fit. A larger value is an estimate, or
-        math.inf if none is available.
+        The fraction cost / free μ². A value of at most 1 certifies that the runs fit. A larger value only guides a
+        search for more noise: it may be an estimate, or math.inf if there is none.
     """
     eta = eta_of(request, slot)
     free = float(slot.free("mu_squared"))

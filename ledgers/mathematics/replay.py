@@ -294,15 +294,16 @@ def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerSta
 def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, price: Charge) -> None:
     """Check that the amounts which a log entry charges for a job are at least the job's cost.
 
-    A slot has amounts named by its parts, such as `rho` and `delta`. If charges of runs add up, `price.each` has the
-    charge of one run. A Gaussian slot charges a non-Gaussian job as a whole, and `price.remaining` has the μ² that was
-    left before.
+    A job is a number of runs of a mechanism. It is charged to a slot, a privacy budget with named amounts such as
+    `rho` and `delta`. Mostly the charge is a sum, and `price.each` has the charge of one run. Only a budget in μ², for
+    Gaussian differential privacy, charges all runs of a non-Gaussian mechanism together. This charge depends on the
+    μ² that was left before, which is `price.remaining`.
 
     Args:
         state: the ledger. Only its setting (relation, unit and observer) is used.
         spec: one run of the job.
         count: number of runs.
-        slot: the slot that is charged.
+        slot: the budget.
         price: the recorded charge.
 
     Raises:

@@ -61,10 +61,10 @@ class Residue:
 
 
 def holds(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount, eta: Amount) -> bool:
-    """Return whether a cost in μ² is certified to pay for a mechanism in a Gaussian privacy budget.
+    """Return whether a reduction of a Gaussian-DP budget by a cost is proved to account for a mechanism.
 
-    The budget has μ² = R left, and the mechanism costs c of it. Let G(m) be the Gaussian pair N(√m, 1) against N(0, 1).
-    The cost suffices if, at every ε,
+    The budget allows the privacy profile δ(ε) of G(R), where G(m) is the pair N(√m, 1) against N(0, 1). The mechanism
+    reduces R by a cost c. The cost suffices if, at every ε,
 
         δ(ε) of the mechanism composed with G(R − c)  ≤  δ(ε) of G(R)  +  η.
 
@@ -79,20 +79,24 @@ def holds(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount,
     """
     if cost > remaining or eta < LEAST_ETA:
         return False
-    return any(_certifies(parts, size, cost, eta) for size in _budget_sizes(remaining) if size >= cost)
+    # A cost that suffices in a smaller budget suffices in a larger one, and the proof is quicker.
+    sizes = [size for size in _budget_sizes(remaining) if size >= cost]
+    return any(_certifies(parts, size, cost, eta) for size in sizes)
 
 
 def _certifies(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, eta: Amount) -> bool:
-    """Return whether one of two methods certifies that a mechanism costs at most this μ² of a privacy budget.
+    """Return whether one of two methods proves that a cost in a Gaussian-DP budget accounts for a mechanism.
 
-    One method adds up certified prices of single runs. The other composes the profiles of all runs. It is tried first
-    if it is affordable and expected to give a lower cost.
+    The budget is in μ², the square of the parameter of Gaussian differential privacy. One method adds up certified
+    costs of single runs. The other composes the privacy profiles δ(ε) of all runs. It is tried first if it is
+    affordable and expected to give a lower cost.
 
     Args:
-        parts: dominating pairs of the mechanism, each with its number of runs.
+        parts: dominating pairs of the mechanism (two distributions whose divergence bounds δ), each with its number of
+            runs.
         remaining: μ² that the budget has left before the mechanism is run.
-        cost: μ² that is paid.
-        eta: δ that the mechanism may add to the Gaussian profile of the budget.
+        cost: μ² by which the mechanism reduces the budget.
+        eta: δ that the mechanism may add to the δ(ε) of N(μ, 1) against N(0, 1), which the budget allows.
 
     Returns:
         True if the cost is proved to suffice; False if there is no proof.
@@ -140,18 +144,23 @@ def _certifies_one_by_one(prices: StepPrices, cost: Amount) -> bool:
 
 
 def shortfall(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount, eta: Amount) -> float:
-    """Estimate by how much a cost in μ² is too small to pay for a mechanism, for searches over mechanisms.
+    """Estimate by how much a cost in a Gaussian-DP budget is too small for a mechanism, for searches over mechanisms.
+
+    A budget of m allows the δ(ε) of N(√m, 1) against N(0, 1). The estimate is the largest value over some ε of
+
+        log(δ_after(ε)/(δ_before(ε) + η)).
+
+    δ_before is that of the budget R. δ_after is that of the mechanism composed with the budget R − c, after the cost c.
 
     Args:
-        parts: dominating pairs of the mechanism, each with its number of runs.
-        remaining: μ² that a Gaussian privacy budget has left.
-        cost: μ² that is paid.
-        eta: η, the δ that the mechanism may add to the privacy profile of the budget.
+        parts: dominating pairs of the mechanism (two distributions whose divergence bounds δ), each with its number of
+            runs.
+        remaining: R = μ², what is left of the budget.
+        cost: c, the μ² by which the mechanism reduces the budget.
+        eta: η, the δ that the mechanism may add.
 
     Returns:
-        The largest log(δ_after/(δ_before + η)) over some ε, which is not certified. δ_after is the privacy profile of
-        the mechanism composed with the Gaussian that is left, and δ_before that of the budget. The result is at most 0
-        if the cost may suffice.
+        The estimate, which is not certified. It is at most 0 if the cost may suffice.
     """
     trial = SlotTrial(parts, remaining, eta, share=1.0)
     float_cost = float_below(cost)

@@ -138,12 +138,13 @@ class StepPrices:
     ) -> tuple[Amount | None, int]:
         """Charge all runs of one mechanism to a privacy budget in μ², and return the budget that is left.
 
-        The runs are charged in stages, that is, in groups of runs with the same charge. A stage of several runs takes
-        at most about 1/k of the μ² that is left, for the number k of `_stages_per_e_fold`.
+        The cost of a run depends on what is left of the budget. A stage is a group of runs that are charged alike, at
+        the cost of its last run. A stage of several runs takes at most about 1/k of the budget that is left, where k is
+        `_stages_per_e_fold()`.
 
         Args:
             hinges: piecewise linear upper bound on the privacy profile of one run, for each direction of its pair.
-            remaining: μ² that is left in the slot before the first run.
+            remaining: μ² that is left before the first run.
             count: number of runs, at least 1.
             step_cost: initial estimate of the cost of one run.
             most_stages: largest number of stages.
@@ -162,24 +163,24 @@ class StepPrices:
             # If all remaining runs would take too much of the budget, the stage gets fewer, but at least one.
             if step_cost * count * stages_per_e_fold > float(left):
                 steps = max(1, int(float(left) / (stages_per_e_fold * step_cost)))
-            stage_left = _StepCharge(hinges, left, steps, self._step_eta).remainder(step_cost)
-            if stage_left is None:
+            left_after_stage = _StepCharge(hinges, left, steps, self._step_eta).remainder(step_cost)
+            if left_after_stage is None:
                 return None, stages
-            step_cost = float(less(left, stage_left)) / steps
-            left = stage_left
+            step_cost = float(less(left, left_after_stage)) / steps  # the estimate for the next stage
+            left = left_after_stage
             count -= steps
         return left, stages
 
     def _stages_per_e_fold(self) -> float:
         """Return the number of stages in which the remaining budget may fall by a factor e, from 3 to 40.
 
-        A stage is a group of runs with the same charge. The number is chosen so that the job gets about the same number
-        of stages whether it takes much of the budget or little.
+        A stage is a group of runs with the same charge. All runs together shall take about `_stages` stages, whether
+        they use much of the budget or little.
         """
-        # Share of the slot that the job takes. 1.05 corrects for `floor`, which is slightly below the cost. The limit
-        # keeps the logarithm finite.
+        # Share of the budget that the runs use. 1.05 corrects for `floor`, an estimate that is slightly below the cost.
+        # The limit keeps the logarithm finite.
         share = min(1.05 * self.floor / float_below(self._remaining), 0.98)
-        e_folds = -math.log1p(-share)  # log of the μ² before the job divided by the μ² after it
+        e_folds = -math.log1p(-share)  # log of the budget before the runs divided by the budget after them
         stages_per_e_fold = self._stages / max(e_folds, 1e-300)  # 1e-300 avoids a division by 0
         return min(max(stages_per_e_fold, _COARSEST), _FINEST)
 
@@ -187,15 +188,16 @@ class StepPrices:
 def step_prices(
     parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount, rough: bool = False
 ) -> StepPrices | None:
-    """Prepare the price of a job, that is, of a number of runs, in a Gaussian slot that is charged run after run.
+    """Prepare the cost of some runs in a privacy budget in μ², from which the runs are subtracted one after another.
 
-    A Gaussian slot is a privacy budget in μ², the squared parameter of Gaussian differential privacy.
+    μ is the parameter of Gaussian differential privacy.
 
     Args:
-        parts: dominating pairs of the job's mechanisms, each with its number of runs.
-        remaining: μ² that is left in the slot, above 0.
-        eta: η, the δ that the whole job may add to the slot's Gaussian profile, above 0.
-        rough: whether to compute faster, with slightly higher prices. They are certified as well.
+        parts: dominating pairs of the mechanisms (two distributions whose divergence bounds δ), each with its number of
+            runs.
+        remaining: μ² that is left of the budget, above 0.
+        eta: η > 0, the δ that all runs may add to the δ(ε) of N(μ, 1) against N(0, 1), which the budget allows.
+        rough: whether to compute faster, with slightly higher costs. They are certified as well.
 
     Returns:
         An object with a method `cost` that computes the certified price. None if the job has no runs or more than
@@ -301,9 +303,10 @@ class _StepCharge:
     def search(self, initial_cost: float) -> float | None:
         """Search for the least cost in μ² of one step, by Newton's method with a bracket.
 
-        A cost is enough at an ε if composing the last step with the Gaussian that is left after it raises δ(ε),
-        compared with the Gaussian before it, by at most `_AIM` η. The result is not certified. Only `_POINTS` values of
-        ε are checked, and the rest of η is a margin for the others. An excess of 10⁻³ η above the aim is accepted.
+        A budget of m allows the δ(ε) of N(√m, 1) against N(0, 1). Take the last step, composed with the budget that is
+        left after it. The cost is enough if the δ(ε) of this exceeds that of the budget before the step by at most
+        `_AIM` η, where η is the δ that a step may add. The result is not certified. Only `_POINTS` values of ε are
+        checked, and the rest of η is a margin for the others. An excess of 10⁻³ η above the aim is accepted.
 
         Args:
             initial_cost: initial estimate of the cost in μ².
@@ -311,7 +314,7 @@ class _StepCharge:
         Returns:
             The cost; None if every cost that is enough would use up nearly the whole budget.
         """
-        most = self._whole * (1.0 - _LEAST_LEFT) / self._count
+        most = self._whole * (1.0 - _LEAST_LEFT) / self._count  # all steps leave a share `_LEAST_LEFT` of the budget
         epsilon = np.linspace(0.0, self._last, _POINTS)
         cost = min(initial_cost, 0.5 * most)
         too_small, sufficient = 0.0, most

@@ -70,13 +70,14 @@ def conditions(state: LedgerState, *, of_block: bool) -> tuple[Condition, ...]:
 
 
 def _conditions_of_mechanisms(state: LedgerState) -> Iterator[Condition]:
-    """Yield the conditions of the guarantees of all planned and reserved mechanisms, each condition once.
+    """Yield the conditions that the guarantees of all planned and reserved mechanisms need, each condition once.
 
-    They are only those that no computation can check.
+    Only conditions that no computation can check are yielded, such as that randomness is secret.
     """
     specs = [item.spec for item in state.plan] + [reservation.spec for reservation in state.reservations.values()]
     seen: dict[Condition, None] = {}
     for spec in dict.fromkeys(specs):
+        # The conditions do not depend on the number of runs.
         guarantee = ChargeRequest(setting=state.setting, spec=spec, count=1).guarantee(spec)
         seen.update(dict.fromkeys(guarantee.declared))
     yield from seen

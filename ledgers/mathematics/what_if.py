@@ -67,15 +67,16 @@ def what_if(
     Args:
         state: the ledger, which does not change.
         spec: mechanism of the job; None for the mechanism of the item.
-        item: name of an item of the plan.
+        item: name of an item of the plan, a number of planned runs. Those neither reserved nor committed are free.
         slot: kind of the slot, a budget for unplanned runs, that is charged.
         count: number of runs; None for all steps of the spec or, without a spec, all free runs of the item.
-        eta: δ that the job may take from a Gaussian slot in addition to its μ².
+        eta: δ that the job may take in addition to μ², if the slot is a budget in μ² (Gaussian differential privacy).
         delta: δ that each run may take.
         rough: True for a quick price, which may be a little too high, without the nearest jobs that fit.
 
     Returns:
-        The charge if the job fits; otherwise the reason, with the nearest jobs that fit.
+        The charge if the job fits; otherwise the reason, with the nearest jobs that fit. In both cases also the amounts
+        that other jobs have reserved, and the scarcest amount.
 
     Raises:
         InvalidInput: the arguments contradict each other.

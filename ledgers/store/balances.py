@@ -212,9 +212,10 @@ def _count_runs(records: Sequence[JsonObject], kind: str) -> int:
 
 
 def find_imbalance(connection: Connection, ledger: str, state: LedgerState) -> str | None:
-    """Compare a ledger that an earlier version wrote with its log entries, by replaying all of them.
+    """Compare the stored state of a ledger with the state that its log entries give, by replaying all of them.
 
-    If the newest entry has a balance, nothing is computed, because `Balances.wrong` compares it.
+    This is only for ledgers of an earlier version. If the newest entry has a digest of the state (a balance), nothing
+    is computed, because `Balances.wrong` compares this digest.
 
     Args:
         connection: connection on which the ledger was read.
@@ -226,7 +227,6 @@ def find_imbalance(connection: Connection, ledger: str, state: LedgerState) -> s
     """
     rows = entries.page(connection, ledger=ledger, limit=LARGEST_LOG)
     records = [json.loads(row.leaf) for row in rows]
-    # The newest entry has a digest of the balance, which `Balances.wrong` compares.
     if BALANCE in records[-1]:
         return None
     try:

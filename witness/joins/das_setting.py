@@ -69,7 +69,7 @@ class DasSetting:
 
         # The distances are those from the computed minimiser, so its error is added unless the clients are equal.
         distances = _client_distances(problem, gradients, hessians)
-        optimum_distances = np.zeros(1)
+        optimum_distances = np.zeros(1)  # if unknown, both means are 0, and the condition `client-optima` fails
         if distances is not None:
             error = minimiser_error if problem.population.own else 0.0
             optimum_distances = distances + error

@@ -267,11 +267,12 @@ def _trusted_server_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterato
         One bound, in the unit of the loss, with the theorem's conditions and whether each holds.
     """
     norm, reporting = report_norm(problem), run.reporting(problem.clients)
-    std = max(run.noise_std or 0.0, NO_NOISE * norm)
+    negligible_std = NO_NOISE * norm
+    std = max(run.noise_std or 0.0, negligible_std)
 
     # The theorem requires a μ, but does not use it if the noise is given. Its own formula gives this noise at this μ.
     mu = 2.0 * norm * math.sqrt(run.rounds) / (std * reporting)
-    largest_mu = GAUSSIAN_DP_MU.le or mu
+    largest_mu = GAUSSIAN_DP_MU.le or mu  # the largest μ that the theorem's inputs may have, if there is a limit
     inputs = TrustedRunInputs(
         **federation_fields(problem, run),
         gaussian_dp_mu=min(mu, largest_mu),

@@ -133,7 +133,7 @@ def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> 
 
 @functools.lru_cache(maxsize=ANSWERS_KEPT)
 def solve(calibrator_problem: NormFedavgProblem) -> Calibration:
-    """Calibrate noise to a target (ε, δ), and store the answer, because simulations of an experiment repeat a problem.
+    """Calibrate noise to a target (ε, δ). Recent answers are cached, because an experiment repeats problems.
 
     Args:
         calibrator_problem: the request for the calibrator.

@@ -51,7 +51,10 @@ class PreparedMembership:
 
 
 def block_runs(request: MembershipSimulation) -> int:
-    """Return the number of trainings in a block, which limits the memory of a round and the time of a block.
+    """Return the number of trainings that are computed together, as a block.
+
+    The arrays of a block in one round have at most `BLOCK_ENTRIES` entries, which limits memory. Those of all rounds
+    have at most `BLOCK_NUMBERS`, which limits time. A block has at least one training, which may have more.
 
     Args:
         request: the membership inference.
@@ -59,7 +62,7 @@ def block_runs(request: MembershipSimulation) -> int:
     Returns:
         An integer from 1 to the number of all trainings. It depends only on the request, not on the machine.
     """
-    entries = request.training.entries
+    entries = request.training.entries  # of one training in one round
     most_in_memory = BLOCK_ENTRIES / entries
     most_in_time = BLOCK_NUMBERS / (entries * request.training.rounds)
     largest = int(min(most_in_memory, most_in_time))

@@ -22,6 +22,9 @@ each repetition, by name. The model is that of the first repetition, for the fir
 class Measurement:
     """The measurements of all repetitions of one run.
 
+    A block of repetitions has four results: excess risks, diagnostics, scores, and a model. Diagnostics are numbers
+    such as the largest gradient norm of a training.
+
     Attributes:
         name: name of the run among those that are compared; `private` for the run that was requested.
         run: the parameters of the algorithm.

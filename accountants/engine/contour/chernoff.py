@@ -38,9 +38,7 @@ class ChernoffBounds(NamedTuple):
 
         Let D(ε) be δ(ε) without the losses that are left out as improbable. For every μ ≥ 0:
 
-            D(ε) ≤ e^{b(μ) − με},   b(μ) = K(μ) + log C(μ),   K(μ) = log E_P[e^{μS}],
-
-        with the total privacy loss S, and with log C(μ) ≤ 0 of `log_chernoff_factor`.
+            D(ε) ≤ e^{b(μ) − με},   b(μ) = K(μ) + log C(μ),   K(μ) = log E_P[e^{μS}].
 
         Args:
             transforms: one transform z ↦ log E_P[e^{zL}] for each part of the composition. K is the sum of their
@@ -50,7 +48,7 @@ class ChernoffBounds(NamedTuple):
         Returns:
             The exponents, and an upper bound on b(μ) at each, which includes all roundings.
         """
-        # One row of K(μ) for each part.
+        # Upper bounds on log E_P[e^{μL}], a row for each part. Their sum bounds K(μ).
         exponents = tilts.tolist()
         cumulants = np.asarray(
             [[transform.upper_cumulant(exponent) for exponent in exponents] for transform in transforms]

@@ -41,14 +41,16 @@ class LogBounds(NamedTuple):
 
 
 class Kernel(NamedTuple):
-    """Factors by which a transform M is multiplied in the Fourier sum for δ, one for each frequency.
+    """Factors of the terms in the Fourier sum that gives δ for losses on a lattice, one for each frequency.
 
-    On a lattice of N points with unit h, frequency k is the complex number z = λ + 2πik/(Nh). Its factor is
+    The sum is over the moment-generating function E[e^{zL}] of the loss L at complex numbers z = λ + 2πik/(Nh), for N
+    lattice points with unit h and a real λ. The factor of frequency k is
 
-        1/((1 − e^{−zh}) (1 − e^{−(1+z)h}))/N,
+        1/((1 − e^{−zh}) (1 − e^{−(1+z)h}))/N.
 
-    doubled if k has a mirror image N − k, which is then not summed. For λ < 0 it is multiplied by e^{|λ|h}, because it
-    may be too small for a double. `scaled_steps` divides by the same number.
+    The term of N − k is the complex conjugate of that of k. It is not summed, and the factor of k is doubled instead.
+    For λ < 0 the factors are multiplied by e^{|λ|h}, because they may be too small for a double. `scaled_steps` divides
+    the sum by the same number.
 
     Attributes:
         values: the complex factor of each frequency.
@@ -114,11 +116,14 @@ def _one_minus_exp(decay: float, sine: FloatArray, cosine: FloatArray) -> Comple
 
 
 def scaled_steps(gap: float, unit: float, tilt: float) -> tuple[float, float]:
-    """Return the two real weights of the Fourier sums for δ, one for each of two neighbouring lattice points.
+    """Return the weights of two Fourier sums whose weighted sum is δ(ε), for a loss on a lattice.
 
-    δ at an ε between two lattice points is a combination of the sums at the next point above ε and at the one after it
-    (`Spectrum.log_integral`). With the gap g and the unit h, the weights are e^{−λg} (1 − e^{−g}) and e^{−λ(g+h)}
-    (e^{−g} − e^{−h}). For λ < 0 both are multiplied by e^{λh}, because `Kernel` is multiplied by e^{−λh}.
+    The sums are those at the first lattice point above ε and at the next one. With the gap g from ε to the first point
+    and the lattice unit h, the weights are
+
+        e^{−λg} (1 − e^{−g})    and    e^{−λ(g+h)} (e^{−g} − e^{−h}).
+
+    For λ < 0 both are multiplied by e^{λh}, because the sums are multiplied by e^{−λh} (`Kernel`).
 
     Args:
         gap: distance g from ε to the next lattice point, in nats, in [0, h].
@@ -237,16 +242,16 @@ class Spectrum:
         return LogBounds(lower, upper)
 
     def largest_kernel(self, gap: float) -> float:
-        """Return an upper bound on the factor of φ^T in the sum over frequencies, at any frequency.
+        """Return an upper bound on the factors of the terms in the Fourier sum for δ, for any frequency.
 
-        This bound, times the sum of |φ^T| over the frequencies that are left out, is a bound on the error of the sum.
-        The factor is largest at the frequency 0, where it is real.
+        The bound times the sum of |φ^T| over the omitted frequencies bounds the error of the sum. φ^T is the normalised
+        transform of the total loss. The factor is largest at the frequency 0, where it is real.
 
         Args:
             gap: distance from ε to the next lattice point, in nats.
 
         Returns:
-            The bound, in the units of the sum, which are e^{K(λ) − λε}.
+            The bound, in units of e^{K(λ) − λε}, for the log moment K of the total loss and its exponent λ.
         """
         tilt, unit = self.coordinate.tilt, self.unit
         near, far = scaled_steps(gap, unit, tilt)
@@ -301,10 +306,12 @@ class Chernoff:
 
     @classmethod
     def around(cls, laws: FlatDistributions, coordinate: TiltCoordinate) -> Chernoff:
-        """Evaluate Chernoff bounds at tilts on both sides of λ, at several distances from it.
+        """Evaluate Chernoff bounds at exponents μ on both sides of λ, at several distances from it.
 
-        The distances are ½ to 12 times the reciprocal of a standard deviation of the tilted total loss. The bound is
-        valid for tilts μ ≥ 0 if λ > 0, and for −1 ≤ μ ≤ 0 if λ < 0. Other tilts are moved to the end of this range.
+        The bound is b(μ) = log C(μ) + K(μ), with the log moment K(μ) = log E[e^{μS}] of the total loss S, and the
+        constant C of `log_chernoff_constant`. The distances are ½ to 12 times 1/s. s² is the variance of S with weights
+        e^{λS}, plus a term for the poles at 0 and −1. Valid are μ ≥ 0 if λ > 0, and −1 ≤ μ ≤ 0 if λ < 0. Other μ are
+        moved to the end of this range.
 
         Args:
             laws: distributions of the finite losses, with their numbers of rounds.
@@ -352,10 +359,10 @@ class Chernoff:
         return total
 
     def period(self, epsilon: float, log_target: float) -> float:
-        """Return a period of the lattice sum for δ with which its aliasing error at ε is at most about a target.
+        """Return a period of the Fourier sum for δ with which its aliasing error at ε is at most about a target.
 
-        With the period A, the error on each side of λ is about e^{b(μ) − με − |μ−λ|A} for the best tilt μ. It is set
-        equal to the target and solved for A at each tilt. The least A of a side is enough for that side.
+        One part of the error is at most about e^{b(μ) − με − |μ−λ|A} for the period A and any μ > λ, the other part
+        for any μ < λ. Each bound is set equal to the target and solved for A. The least A of a part is enough for it.
 
         Args:
             epsilon: ε, in nats.
@@ -375,11 +382,11 @@ class Chernoff:
 def estimate_period(
     laws: FlatDistributions, coordinate: TiltCoordinate, log_width: float, chernoff: Chernoff | None = None
 ) -> float:
-    """Return a period of the lattice sum, in nats, that is long enough for a negligible alias.
+    """Return a period of the Fourier sum for δ, in nats, with which its aliasing error is negligible.
 
-    The sum over frequencies exceeds δ by an alias, which decreases with the period (`Chernoff`). It becomes about 2 %
-    of the required width of δ at the ε for which the tilt is best. The period then increases by one standard deviation
-    of the tilted total loss, so that the alias is negligible also at ε up to that far away.
+    The error decreases with the period (`Chernoff`). The first period is that with an error of about 2 % of the
+    required width of δ, at the ε for which λ is the best exponent. It is then extended by one standard deviation of the
+    total loss with weights e^{λL}, so that the error is negligible also at ε up to that far away.
 
     Args:
         laws: distributions of the finite losses, with their numbers of rounds.

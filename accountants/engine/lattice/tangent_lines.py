@@ -88,11 +88,14 @@ class TangentLines:
 
     @classmethod
     def of(cls, right: SideTails, left: SideTails, log_atom: float) -> TangentLines:
-        """Return the lines below a profile at all thresholds of two tails, lowered by the errors of the tails.
+        """Compute lines below the profile H(α), which is δ(ε) at α = e^ε, from bounds on the tails of the loss L.
 
-        The line at the threshold m of the loss L is P(L > m) − α Q(L > m). The tails are also made monotone, and their
-        sum at most one for each distribution. Where P may have no finite losses above a threshold, the line is the
-        constant P(L = ∞). Where P has no losses below a negative threshold, all lines are equal to the highest one.
+        The line at the threshold m is P(L > m) − α Q(L > m), with P rounded down and Q rounded up. For m < 0, it is
+        computed from P(L < m) and Q(L < m), which are rounded the other way. The rounded tails are made monotone. The
+        tails of a distribution on both sides are limited to a sum of at most one.
+
+        There are two exceptions. If P(L > m) may consist of the infinite loss only, Q(L > m) is set to 0, so that the
+        line is the constant P(L = ∞). If P(L < m) is 0, Q(L < m) is set to its largest value at such m.
 
         Args:
             right: tails P(L > m) and Q(L > m) of the positive losses, at thresholds m.
@@ -105,24 +108,26 @@ class TangentLines:
         p, q = right.bounds(p_up=False)
         below_p, below_q = left.bounds(p_up=True)
 
-        # A mass may exceed one after rounding up; the true mass does not.
+        # Tails decrease outwards. Those that are rounded up become the largest value farther out, and at most one.
         q, below_p = np.minimum(_largest_from(q), 0.0), np.minimum(_largest_from(below_p), 0.0)
-        # The total mass of each distribution is at most one.
+        # Those that are rounded down become the least value farther in, and at most one minus the opposite tail.
         p = np.minimum(np.minimum.accumulate(p), log1m_exp(np.minimum(below_p[0], 0.0)))
         below_q = np.minimum(np.minimum.accumulate(below_q), log1m_exp(np.minimum(q[0], 0.0)))
 
-        # The mass above the last threshold belongs to the last cell.
+        # No finite losses are counted above the last threshold.
         p[-1] = -np.inf
-        q = np.where(p <= log_atom, -np.inf, q)
+        has_only_infinite_loss = p <= log_atom
+        q = np.where(has_only_infinite_loss, -np.inf, q)
         is_empty_below = np.isneginf(below_p)
         largest_beyond = np.max(below_q, where=is_empty_below, initial=-np.inf)
         below_q = np.where(is_empty_below, largest_beyond, below_q)
         return cls(right.index, left.index, np.maximum(p, log_atom), q, below_p, below_q, log_atom)
 
     def without(self, dropped: IntArray) -> TangentLines:
-        """Return the lines without some thresholds, so that the intervals on both sides of each are merged.
+        """Return the lines P(L > m) − α Q(L > m) of this object except those at some thresholds m of the loss L.
 
-        At least one threshold remains on each side of zero.
+        The intervals of losses on both sides of a dropped threshold become one. The outermost threshold on each side of
+        zero always remains.
 
         Args:
             dropped: thresholds to drop, as multiples of the lattice unit. Those of negative losses are negative.
@@ -134,7 +139,6 @@ class TangentLines:
             return self
         keep_right = ~np.isin(self.right, dropped)
         keep_left = ~np.isin(-self.left, dropped)
-        # The outermost threshold on each side always remains.
         keep_right[-1] = keep_left[-1] = True
         return TangentLines(
             right=self.right[keep_right],

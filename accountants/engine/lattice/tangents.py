@@ -98,16 +98,16 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
 
 
 def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offset: float) -> LatticeDistribution:
-    """Return a dominated lattice distribution, with one lattice point near the loss of each interval of losses.
+    """Return a distribution of losses on a lattice, with a δ that is at most that of the given loss at every ε.
 
-    The profile of the distribution joins lines below the profile of the loss (`_join_lines`). This fails if points are
-    above the losses of their intervals. The first attempt therefore lowers all points by the largest distance that is
-    due to rounding, and the second one by the largest distance of any point. If both fail, only the infinite loss is
-    kept.
+    The given loss has masses in intervals (cells). Each cell gets one lattice point near its loss. The δ of the result
+    joins lines below the δ of the loss (`_join_lines`). This can fail if points are above the losses of their cells.
+    The first attempt therefore lowers all points by the largest distance that is due to rounding, and the second one by
+    the largest distance of any point. If both fail, only the infinite loss is kept.
 
     Args:
-        lines: lines below the profile, with the cells between their thresholds.
-        unit: lattice unit, in nats. The index of a lattice point counts double units from the offset.
+        lines: lines below the δ of the loss, with the cells between their thresholds.
+        unit: lattice unit, in nats. Lattice points are two units apart, and their indices count from the offset.
         tilt: exponent λ at which the moment E[e^{λL}] of the distribution matters.
         offset: offset of the lattice, in nats.
 
@@ -124,19 +124,19 @@ def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offse
 
 
 class _RelativeGains(NamedTuple):
-    """Relative increases of the tails of a loss, at each threshold, when its mass moves to lattice points.
+    """Increases of the mass above each threshold m of a loss L, when the masses of intervals move to lattice points.
 
-    They are relative to the tail P(L > m) at a positive threshold m, and to P(L < m) at a negative one. Each array
-    begins with the most negative threshold.
+    They are relative to P(L > m) for m > 0, and to P(L < m) for m < 0. Each array begins with the most negative m.
 
     Attributes:
-        gain: relative increase of the mass above the threshold; negative where the mass decreases.
-        lost: above 0 where the cell below the threshold decreases this mass, and 0 elsewhere. Only its sign is used.
+        gain: the relative increase; negative where the mass decreases.
+        loss_below: share of the decrease that is due to the interval below m, up to a positive factor; 0 if there is
+            none. Only the sign is used.
         error: bound on the error of `gain`.
     """
 
     gain: FloatArray
-    lost: FloatArray
+    loss_below: FloatArray
     error: FloatArray
 
 
@@ -171,13 +171,13 @@ def _relative_gains(lines: TangentLines, multiples: IntArray, unit: float, offse
 
     one_minus_decay = -np.expm1(-np.diff(multiples) * unit)  # 1 − e^{−h}
     decay = 1.0 - one_minus_decay
-    lost = np.maximum(-moment[:-1], 0.0) * scale_below
+    loss_below = np.maximum(-moment[:-1], 0.0) * scale_below
     won = np.maximum(moment[1:], 0.0) * scale_above * decay
 
     rounding_of_cell = rounding(cells.log_p, cells.log_q, location)
     error = rounding_of_cell[:-1] * scale_below + rounding_of_cell[1:] * scale_above * decay
     error = np.where(np.isneginf(log_tails), 0.0, error)
-    return _RelativeGains((won - lost) / one_minus_decay, lost, error / one_minus_decay)
+    return _RelativeGains((won - loss_below) / one_minus_decay, loss_below, error / one_minus_decay)
 
 
 def _join_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: float) -> LatticeDistribution | None:
@@ -198,7 +198,7 @@ def _join_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: f
         moment of a cell (`_moments`) is at least 0.
     """
     gains = _relative_gains(lines, multiples, unit, offset)
-    if _falls_below_infinite_loss(lines, gains.gain, gains.lost):
+    if _falls_below_infinite_loss(lines, gains.gain, gains.loss_below):
         return None
 
     # Log masses above the positive thresholds, and below the negative ones, from zero outwards.
@@ -223,32 +223,32 @@ def _join_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: f
     return replace(steps.to_lattice(middle, lines.log_atom), offset=offset)
 
 
-def _falls_below_infinite_loss(lines: TangentLines, gain: FloatArray, lost: FloatArray) -> bool:
-    """Return whether a lowered tail leaves less mass above a threshold than the infinite loss has.
+def _falls_below_infinite_loss(lines: TangentLines, gain: FloatArray, loss_below: FloatArray) -> bool:
+    """Return whether the mass above some threshold m would fall below P(L = ∞), for a loss L that moves to a lattice.
 
-    Only thresholds where the mass decreases are tested.
+    Only thresholds at which the interval below m decreases this mass are tested.
 
     Args:
-        lines: lines below the profile, with their tails.
-        gain: relative change of the tail at each threshold, from the most negative threshold on.
-        lost: above 0 at thresholds where the cell below decreases the mass, and 0 elsewhere.
+        lines: the thresholds, and the logs of the tails P(L > m) for m > 0, and P(L < m) for m < 0.
+        gain: increase of the mass above each m relative to its tail, from the most negative m on.
+        loss_below: above 0 at thresholds to be tested, in the same order.
 
     Returns:
-        True if any tail is too low.
+        True if a tail is too low.
     """
     negative_thresholds = lines.left.size
 
     # Above positive thresholds: the tail times 1 + gain must be at least P(L = ∞).
     log_infinite = np.full(lines.p.shape, lines.log_atom)
     least_share = np.where(np.isneginf(lines.p), 1.0, ratio(log_infinite, lines.p))
-    decreases = lost[negative_thresholds:] > 0
+    decreases = loss_below[negative_thresholds:] > 0
     too_low = (1.0 + gain[negative_thresholds:] < least_share) & decreases
 
-    # Below negative thresholds: the mass must be at most 1 − P(L = ∞).
+    # Below negative thresholds: the mass must be at most 1 − P(L = ∞). Their tails begin at the one nearest to zero.
     gain_below = gain[:negative_thresholds][::-1]
     log_below = lines.below_p + log(1.0 - gain_below)
     log_finite = float(log1m_exp(lines.log_atom))
-    decreases_below = lost[:negative_thresholds][::-1] > 0
+    decreases_below = loss_below[:negative_thresholds][::-1] > 0
     too_high = (log_below > log_finite) & decreases_below
     return bool(np.any(too_low) or np.any(too_high))
 
@@ -278,7 +278,7 @@ def _moments(cells: LoweredCells, location: FloatArray) -> tuple[FloatArray, Flo
 
 
 def _infinite_loss_only(log_atom: float) -> LatticeDistribution:
-    """Return the distribution that keeps the infinite loss and moves all other mass far below any loss.
+    """Return a lattice distribution of a loss L that keeps P(L = ∞) and moves all other mass far below any loss.
 
     Args:
         log_atom: log P(L = ∞).
@@ -286,7 +286,7 @@ def _infinite_loss_only(log_atom: float) -> LatticeDistribution:
     Returns:
         The distribution with one finite lattice point, far below 0, and the infinite loss.
     """
-    index_far_below = NOWHERE // 2  # indices of this distribution count double units
+    index_far_below = NOWHERE // 2  # `NOWHERE` counts lattice units, and points are two units apart
     log_finite_mass = float(log1m_exp(log_atom))
     return LatticeDistribution(np.asarray([index_far_below]), np.asarray([log_finite_mass]), log_atom)
 

@@ -97,13 +97,13 @@ class TiltCoordinate(NamedTuple):
         return 1.0 / (tilt * tilt) + reciprocal_above * reciprocal_above
 
     def round_down(self, step: float) -> TiltCoordinate:
-        """Return the next lower coordinate on a fixed grid, so that evaluations at nearby ε share one transform.
+        """Round the coordinate y of the tilt λ down to a grid, so that evaluations at nearby ε share one transform.
 
         Args:
-            step: distance of neighbouring points of the grid in the coordinate y.
+            step: distance of neighbouring points of the grid.
 
         Returns:
-            The largest coordinate of the grid that is at most this one.
+            The largest y of the grid that is at most this one, with the same sign of λ.
         """
         return TiltCoordinate(step * math.floor(self.y / step), self.direct)
 
@@ -279,20 +279,20 @@ class FlatDistributions:
         return TiltCoordinate(low, direct)
 
     def _newton_step(self, epsilon: float, coordinate: TiltCoordinate) -> tuple[float, bool]:
-        """Return the Newton step in y towards the saddle point, and whether the coordinate is above it.
+        """Return the Newton step towards the saddle point, where d/dλ [K(λ) − λε − log|λ (1 + λ)|] = 0.
 
-        The derivative of K(λ) − λε − log|λ (1 + λ)| in λ is zero at the saddle point. If the step is not finite, it is
-        the longest step in its direction.
+        K is the log moment of the total loss. λ is given by a coordinate y, which may be any real number. If the step
+        is not finite, it is the longest step in its direction.
 
         Args:
             epsilon: ε, in nats.
-            coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
+            coordinate: the exponent λ of the weights e^{λL}, with its coordinate y.
 
         Returns:
-            The step to add to the coordinate y, and True if the derivative is positive, so that the coordinate is above
-            the saddle point.
+            The step to add to y, and True if the derivative is positive, so that λ is above the saddle point.
         """
         _, mean, variance = self.cumulants(coordinate.tilt)
+        # `pull` and `stiffness` are the first and the negated second derivative of log|λ (1 + λ)|.
         derivative = mean - epsilon - coordinate.pull
         step = -derivative / ((variance + coordinate.stiffness) * coordinate.tilt_slope)
         if not math.isfinite(step):
@@ -361,13 +361,13 @@ class FlatDistributions:
         return self.estimate_at(coordinate, self.centre(coordinate))
 
     def estimate_at(self, coordinate: TiltCoordinate, epsilon: float) -> float:
-        """Estimate the log of the finite part of δ(ε), or of 1 − δ(ε) for λ < 0, by the saddle-point approximation.
+        """Estimate log δ(ε) without infinite losses, or log(1 − δ(ε)) for λ < 0, by the saddle-point approximation.
 
-        The estimate is K(λ) − λε − log|λ (1 + λ)| − ½ log(2π V), with the log moment K and the curvature V of the
-        exponent. It is good if λ is the best tilt for ε (`saddle`), or near it.
+        Let g(λ) = K(λ) − λε − log|λ (1 + λ)|, with the log moment K of the total loss. The estimate is
+        g(λ) − ½ log(2π g″(λ)). It is good if λ is near the minimiser of g (`saddle`).
 
         Args:
-            coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
+            coordinate: the exponent λ of the weights e^{λL}, with its coordinate.
             epsilon: ε, in nats.
 
         Returns:

@@ -197,17 +197,17 @@ def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int,
 def sums_of_gains(
     output: OutputCells, gain: FloatArray, steps: int, times_chosen: int, cells: int
 ) -> SeveralBatchesLaw:
-    """Return the distributions of the sum of a test statistic over all outputs, under P and under Q.
+    """Return the distributions of the sum of a test statistic over t outputs on two neighbouring data sets.
 
-    The statistic is rounded to multiples of a step, so that its sums are integers. The sum does not depend on the order
-    of the outputs.
+    k of the outputs have the contribution of the protected unit under P, and its replacement under Q. The statistic is
+    rounded to multiples of a small number, so that its sums are integers.
 
     Args:
         output: probabilities of one output in cells, that is, sets of merged outputs.
         gain: value of the statistic in each cell.
         steps: number t of outputs.
         times_chosen: number k < t of outputs with the contribution.
-        cells: a sixth of the number of steps in an interval that contains nearly all sums.
+        cells: resolution of the rounding. An interval that contains nearly all sums has 6 `cells` multiples.
 
     Returns:
         The distributions of the statistic of one output, and of its sum over all outputs.
@@ -221,7 +221,7 @@ def sums_of_gains(
         LatticeSum(least, np.asarray(np.bincount(number - least, weights), np.float64), 0.0, error)
         for weights in columns
     )
-    # t − k outputs have neither contribution. The k others have the contribution under P, its replacement under Q.
+    # t − k outputs have neither the contribution nor its replacement.
     sum_of_absent = sum_copies(absent, steps - times_chosen, cells)
     sum_under_p = sum_of_absent.add(sum_copies(present, times_chosen, cells), cells)
     sum_under_q = sum_of_absent.add(sum_copies(replaced, times_chosen, cells), cells)
@@ -233,9 +233,12 @@ def _window_of_sum(
 ) -> float:
     """Return the width of an interval that contains nearly every sum of a test statistic over all outputs.
 
+    It is `_DEVIATIONS` standard deviations of the sum, the difference of its means on two neighbouring data sets, and
+    twice the largest term.
+
     Args:
-        columns: probabilities of the cells of an output with the contribution, with the replacing one, and with
-            neither.
+        columns: probabilities of the cells of an output with the contribution of the protected unit, with its
+            replacement, and with neither.
         gain: value of the statistic in each cell.
         steps: number of outputs.
         times_chosen: number of outputs with the contribution.
@@ -279,14 +282,14 @@ def several_batches_pair(shift: float, steps: int, times_chosen: int, cells: int
 def noisy_batches_pair(
     noise: Noise, shifts: tuple[float, float], steps: int, times_chosen: int, cells: int, cap: float
 ) -> Pair | None:
-    """Return an attained pair for contributions to k of t noisy sums, from a statistic of all sums.
+    """Return the distributions of a test statistic of t noisy sums, for lower bounds on δ. k sums have a contribution.
 
     Args:
         noise: distribution of the noise of each sum.
-        shifts: shift of a sum by the contribution, and by the replacing one; 0 if the unit is removed.
+        shifts: shift of a sum by the contribution of the protected unit, and by its replacement; 0 for a removed unit.
         steps: number t of sums.
         times_chosen: number k of sums with the contribution.
-        cells: a sixth of the number of steps to which the statistic is rounded.
+        cells: resolution of the statistic. An interval that contains nearly all its values has 6 `cells` steps.
         cap: largest likelihood ratio in the statistic. If it is 0, the statistic is the log of the likelihood ratio of
             independent batches.
 

@@ -55,13 +55,13 @@ def concentration_of_part(part: Pair) -> float:
 
 
 def formulas_of(part: Pair) -> list[RenyiFormula]:
-    """Return the formulas for the Rényi divergences of a pair that is not a product.
+    """Return the known formulas for the Rényi divergences of a pair that is not a composition of other pairs.
 
     Args:
         part: the pair of distributions.
 
     Returns:
-        That of the pair itself, and that of its ρ-zero-concentrated bound, if they exist.
+        Up to two formulas: that of the pair itself, and that of ρ-zCDP if the pair has a bound of this kind.
     """
     formulas = [part.formula, None if part.concentrated is None else part.concentrated.formula]
     return [formula for formula in formulas if formula is not None]

@@ -124,15 +124,16 @@ class RenyiProfile(Profile):
         return self._table.tail_accuracy
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Return the least known upper bound on log δ at each ε, as both bounds.
+        """Return the least of three upper bounds on log δ at each ε. They follow from bounds on Rényi divergences.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
 
         Returns:
-            The upper bounds, as both bounds of the enclosure. No lower bound is known.
+            The least bound, also in place of the lower bounds, because none are known.
         """
         points = np.asarray(epsilon, dtype=np.float64)
+        # One order; one order and both directions; the convex function below a table of these two.
         least = np.minimum(self._log_bound(points), self._ratios.log_bound(points))
         upper = np.minimum(np.minimum(least, self._table.log_delta(points).upper), 0.0)
         return Enclosure(upper, upper)

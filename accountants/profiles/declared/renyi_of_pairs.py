@@ -112,8 +112,9 @@ def _composed_renyi(parts: Iterable[tuple[Pair, int]], order: float) -> float:
 def _upper_renyi_of_law(law: NormalLaw, order: float) -> float:
     """Return an upper bound on the Rényi divergence of Gaussian noise, perhaps subsampled, in the worse direction.
 
-    The Gaussian pair without subsampling dominates each of these distributions. Let D_a be the divergence of a Poisson
-    batch of the same rate. That of a batch without replacement is at most log(1 + 2 (e^{(a−1) D_a} − 1))/(a − 1).
+    The Gaussian pair without subsampling dominates each of these distributions, so its divergence is an upper bound.
+    Let D_a be the divergence of a Poisson batch of the same rate, if a record is added or removed. That of a batch
+    without replacement is at most log(1 + 2 (e^{(a−1) D_a} − 1))/(a − 1). For other cases only the first bound is used.
 
     Args:
         law: distribution of the privacy loss.
@@ -127,7 +128,7 @@ def _upper_renyi_of_law(law: NormalLaw, order: float) -> float:
         exponent = (order - 1.0) * _poisson_renyi(law.rate, law.shift, order)
         # log 2 + (a − 1) D_a is also an upper bound, and close to it for a large exponent.
         log_moment = exponent + math.log(2.0)
-        if exponent < 300.0:
+        if exponent < 300.0:  # e^300 does not overflow
             log_moment = math.log1p(2.0 * math.expm1(exponent))
         return min(log_moment / (order - 1.0) * _ROUNDING, unsampled)
     if isinstance(law, SampledGaussianLaw) and law.direction != "replace":

@@ -290,23 +290,23 @@ class AnyOnePass(ScheduledPass):
 def bound_outputs(epsilon: float, run: ProjectedRun, *, passes: float | None = None) -> Outputs:
     """Return an upper bound on δ(ε) of the released model and the number of steps, by name.
 
-    For constant step size and noise there are also two factors: `sensitivity_theta` is δ(ε) of the step that uses the
-    record, and `contraction_theta` the factor of each later step.
+    For constant step size and noise there are also two values of θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1). The step
+    that uses the record has `sensitivity_theta`, and each later step multiplies it by at most `contraction_theta`.
 
     Args:
         epsilon: ε ≥ 0.
         run: the run.
-        passes: number of steps as a real number, for formulas in which it is a quotient; None for the steps of the run.
+        passes: number of steps as a real number, for papers that use n/m without rounding; None for the run's steps.
 
     Returns:
-        `delta` and its decimal logarithm, `steps`, and the two factors if step size and noise are constant.
+        `delta` and its decimal logarithm, `steps`, and both values of θ_ε if step size and noise are constant.
     """
     log_delta = log_contraction_bound(epsilon, run, passes=passes).upper
     steps = run.steps if passes is None else passes
     outputs = delta_outputs(log_delta) | {"steps": steps}
     if not run.constant:
         return outputs
-    sensitivity, contraction = run.shifts(1, 1)
+    sensitivity, contraction = run.shifts(1, 1)  # all steps are equal
     return outputs | {
         "sensitivity_theta": _theta(epsilon, sensitivity),
         "contraction_theta": _theta(epsilon, contraction),

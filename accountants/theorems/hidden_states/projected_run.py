@@ -178,9 +178,9 @@ class ProjectedRun:
 
     @property
     def count(self) -> int:
-        """The number of steps, for sums that process the steps one by one.
+        """The number of steps, if a sum with one term for each step is affordable.
 
-        Such a sum takes longer if a random step is released, so fewer steps are then permitted.
+        The sum takes longer if the step whose model is released is random. Fewer steps are then permitted.
 
         Raises:
             BeyondBudget: there are too many steps to process one by one.

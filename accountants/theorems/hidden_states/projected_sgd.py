@@ -250,7 +250,7 @@ def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 
 def _make_interpolated_steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | DifferingSteps | Refusal:
-    """Return the steps of a projected SGD run, for bounds by shifted interpolation.
+    """Return the steps of a projected SGD run, for bounds by shifted interpolation: noise hides the effect of a record.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -267,7 +267,7 @@ def _make_interpolated_steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -
     )
     if refusal:
         return refusal
-    # Several passes, or a random release, are covered only with equal steps, and never together.
+    # Several passes, or a release at a random one of `stops` steps, are covered only for equal steps, never together.
     if run.stops > 1 and run.steps > run.period:
         return Refusal(theorem, "a random release is covered in a single pass only")
     if run.constant:

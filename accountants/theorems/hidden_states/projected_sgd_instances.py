@@ -82,36 +82,36 @@ def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pa
     line = one_dimensional_run(spec)
     if line is None or not line.has_known_distribution:
         return ()
-    second_pull = 0.0 if relation == "zero-out-one" else -1.0
-    compute_pair = functools.partial(_instance_pair, line, second_pull)
+    relative_shift = 0.0 if relation == "zero-out-one" else -1.0
+    compute_pair = functools.partial(_instance_pair, line, relative_shift)
     return (deferred_pair(compute_pair),)
 
 
-def _instance_pair(line: OneDimensionalRun, second_pull: float) -> Pair:
+def _instance_pair(line: OneDimensionalRun, relative_shift: float) -> Pair:
     """Return the distributions of the released model of SGD in two neighbouring runs in one dimension.
 
     Args:
-        line: the first run, in which the record shifts the model by `line.shift` in each step that uses it.
-        second_pull: shift by the record in the second run, in units of `line.shift`: 0 if the record is zeroed, −1 if
+        line: the first run, on a line. The record shifts its model by `line.shift` in each step that uses it.
+        relative_shift: shift by the record in the second run, over `line.shift`: 0 if the record is zeroed, −1 if
             it is replaced.
 
     Returns:
-        The two distributions, as masses of intervals of the line. They are moved towards each other by more than the
-        numerical error, so that their δ is a lower bound.
+        The two distributions, as masses of intervals of the line. Masses are moved so that the two come closer, by more
+        than the numerical error. Hence the δ between them is a lower bound.
     """
     # With a zeroed record and strong convexity, the two runs contract differently.
-    contracts_differently = second_pull == 0.0 and line.spec.strong_convexity > 0.0
+    contracts_differently = relative_shift == 0.0 and line.spec.strong_convexity > 0.0
     masses = None
-    # Gaussian mixtures cost less, but are valid only if the projection hardly matters.
+    # Gaussian mixtures cost less, but neglect the projection. They are None if it is too likely to have an effect.
     if not contracts_differently:
-        masses = _masses_far_from_boundary(line, second_pull)
+        masses = _masses_far_from_boundary(line, relative_shift)
     if masses is None:
-        masses = _masses_near_boundary(line, second_pull)
+        masses = _masses_near_boundary(line, relative_shift)
     first, second = masses
     return monotone_pair(first, second)
 
 
-def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[FloatArray, FloatArray] | None:
+def _masses_far_from_boundary(line: OneDimensionalRun, relative_shift: float) -> tuple[FloatArray, FloatArray] | None:
     """Return the distributions of the released models of two neighbouring runs, if the projection hardly matters.
 
     Without the projection, the released models are Gaussian mixtures. Their means are the possible total shifts by the
@@ -120,7 +120,7 @@ def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tu
 
     Args:
         line: the run in one dimension.
-        second_pull: shift of the second run by the record, in units of the shift of the first run.
+        relative_shift: shift of the second run by the record, over the shift of the first run.
 
     Returns:
         The masses of the same intervals for the first and the second run. None if the mixtures are unknown or have too
@@ -155,7 +155,7 @@ def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tu
         return move_cells_down(below, above, error, projected_probability)
 
     # The edges are symmetric. With the opposite pull, moving mass up is the mirror image of moving it down.
-    return masses(1.0), masses(-second_pull)[::-1]
+    return masses(1.0), masses(-relative_shift)[::-1]
 
 
 def _mixture_components(line: OneDimensionalRun) -> tuple[FloatArray, FloatArray, FloatArray] | None:
@@ -189,7 +189,7 @@ def _mixture_components(line: OneDimensionalRun) -> tuple[FloatArray, FloatArray
     return np.concatenate(pulls), np.concatenate(deviations), np.concatenate(weights)
 
 
-def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[FloatArray, FloatArray]:
+def _masses_near_boundary(line: OneDimensionalRun, relative_shift: float) -> tuple[FloatArray, FloatArray]:
     """Compute the distributions of the released models of two neighbouring runs of projected SGD on a grid.
 
     Each step multiplies the model by a factor, shifts it, adds Gaussian noise, and projects it onto an interval. The
@@ -199,7 +199,7 @@ def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[
 
     Args:
         line: the run on a line.
-        second_pull: shift of the second run by the record, in units of the shift of the first run: −1 for the opposite
+        relative_shift: shift of the second run by the record, over the shift of the first run: −1 for the opposite
             contribution, 0 for a zeroed record.
 
     Returns:
@@ -244,10 +244,10 @@ def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[
         return _released_distribution(line, rest, use)
 
     first = distribution(1.0, up=False)
-    if second_pull == -1.0:
+    if relative_shift == -1.0:
         # The grid is symmetric. With the opposite pull, the distribution rounded up is the mirror image of the first.
         return first, first[::-1]
-    return first, distribution(second_pull, up=True)
+    return first, distribution(relative_shift, up=True)
 
 
 def _released_distribution(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> FloatArray:

@@ -131,20 +131,22 @@ def places(run: ProjectedRun) -> PossiblePlaces:
 def _places_of_random_release(run: ProjectedRun) -> PossiblePlaces:
     """Return the possible places of a record in a single pass of SGD with a release after a random step.
 
-    The record is used once, in a step j. The model is released after a step τ, one of the last S of T steps. With
-    v = τ − j, the record affects the released model only if v ≥ 0. In a secret order, j and τ are independent, and
-    min(S, T − v) choices of them have the same v. In a known order, the worst j is the first step that may be released;
+    A place is a pair of steps: the record is used in step j only, and the model is released after step τ. τ is uniform
+    on the last S of T steps. Bounds depend only on v = τ − j, and the record has no effect if v < 0. In a secret order,
+    min(S, T − v) pairs (j, τ) have the same v. In a known order, the worst j is the first step that may be released;
     v is then uniform on 0, …, S − 1.
 
     Args:
         run: a single pass of projected SGD with equal steps.
     """
-    log_release = -math.log(run.stops)
     if run.known_order:
         kind = RecordPlaces(uses=1, first=0, last=run.stops - 1)
-        return PossiblePlaces((kind,), log_release)
+        return PossiblePlaces((kind,), -math.log(run.stops))
+    # At most `cap` = S pairs have the same v, and at most `top` − v with `top` = T.
     kind = RecordPlaces(uses=1, first=0, last=run.steps - 1, cap=float(run.stops), top=float(run.steps))
-    return PossiblePlaces((kind,), math.log(run.participants) - math.log(run.clients) - math.log(run.stops))
+    # Step j uses the record with probability m/n, for batches of m of n clients. Step τ is released with 1/S.
+    log_probability = math.log(run.participants) - math.log(run.clients) - math.log(run.stops)
+    return PossiblePlaces((kind,), log_probability)
 
 
 def _places_of_last_release(run: ProjectedRun) -> PossiblePlaces:

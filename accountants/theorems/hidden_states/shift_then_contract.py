@@ -89,8 +89,9 @@ class EqualSteps:
     def mus(self) -> tuple[FloatArray, ...]:
         """Parameters μ of Gaussian differential privacy of the released model, by shifted interpolation.
 
-        There is one array for each number of uses of the record, in the order of `places.kinds`. Its entries are for
-        the numbers of steps from the last use to the release that are listed in the `nodes` of this kind.
+        The noise of the steps hides the distance between two runs on neighbouring data. There is one array for each
+        number of uses of the record, an entry of `places.kinds`. It has a μ for each v in `nodes` of this entry, where
+        v is the number of steps from the last use to the release.
         """
         # All steps are equal to the first one.
         run = self.run
@@ -118,14 +119,14 @@ class EqualSteps:
         return float(self.mus[0][0])
 
     def log_bound(self, epsilon: float, *, contracted: bool, switch: float | None = None) -> Interval:
-        """Enclose the log of the bound on δ(ε) of the released model, the mean over the possible places of the record.
+        """Enclose the log of the bound on δ(ε) of the released model, a mean over the steps that may use the record.
 
-        Shifted interpolation is used for the first u steps after the last use of the record. Each further step may
-        multiply δ by a contraction factor.
+        Shifted interpolation hides the effect of the record in the noise of all steps up to the release, or only up to
+        u steps after its last use. Each further step then multiplies δ by a contraction factor.
 
         Args:
             epsilon: ε ≥ 0, in nats.
-            contracted: True if the further steps contract; False if interpolation is used for all steps.
+            contracted: whether further steps contract δ. False for interpolation over all steps.
             switch: u, for all ε. The bound is then a sum of products of convex functions of e^ε, and so convex. None
                 for the best u at this ε.
 
@@ -134,7 +135,7 @@ class EqualSteps:
         """
 
         def total_over(most: int | None) -> Interval | None:
-            """Return the sum over the first `most` nodes of each kind of places; None if other nodes might matter."""
+            """Return the sum over the `most` least times since the last use; None if other times might matter."""
             theta, error = theta_with_error(epsilon, self._shifts(most))
             return self._sum(theta, error, most, contracted=contracted, switch=switch)
 
@@ -199,12 +200,12 @@ class EqualSteps:
         """Enclose the log of the sum of the bounds on δ(ε) over all possible places of the record.
 
         Args:
-            theta: log of the δ(ε) of N(r, 1) against N(0, 1), at each r of `_shifts(most)`.
+            theta: log of the δ(ε) of N(r, 1) against N(0, 1), at each r of `_shifts(most)`: one kind of places after
+                another, and last the contraction factor.
             error: bound on the error of each entry of `theta`.
-            most: number of nodes (numbers of steps from the last use to the release) of each kind of places; None for
-                all.
-            contracted: whether later steps contract δ; see `log_bound`.
-            switch: number of steps after the last use from which on they do; see `log_bound`.
+            most: number of nodes (numbers of steps from the last use to the release) of each kind; None for all.
+            contracted: whether each step after the first u ones multiplies δ by the contraction factor.
+            switch: the number u of steps after the last use; None for the best one.
 
         Returns:
             The bounds; None if the nodes beyond `most` might not be negligible.
@@ -214,15 +215,15 @@ class EqualSteps:
             log_factor = max(float(theta[-1]), LEAST_LOG_FACTOR)
             contraction = _Contraction(log_factor, float(error[-1]), switch)
         lower = upper = -math.inf
-        first = 0  # index of the first node of a kind in `theta`
+        start = 0  # index of the first node of a kind in `theta`
         for kind, mu in zip(self.places.kinds, self.mus, strict=True):
-            last = first + mu[:most].size
-            bounds = _sum_over_places(kind, theta[first:last], error[first:last], contraction)
+            end = start + mu[:most].size
+            bounds = _sum_over_places(kind, theta[start:end], error[start:end], contraction)
             if bounds is None:
                 return None
             lower = float(np.logaddexp(lower, bounds.lower))
             upper = float(np.logaddexp(upper, bounds.upper))
-            first = last
+            start = end
         return Interval(lower, upper)
 
 
@@ -231,18 +232,18 @@ def _sum_over_places(
 ) -> Interval | None:
     """Enclose the log of the sum of the bounds on δ(ε) over all places of a record with the same number of uses.
 
-    If v steps follow the last use of the record, δ(ε) is at most that of N(μ_v, 1) against N(0, 1), which decreases in
-    v. Later steps may contract it further. Some of the last nodes v may be omitted. Each of their bounds is at most the
-    last included one, so this one is added to the upper bound for each omitted place.
+    If v steps follow the last use, δ(ε) is at most θ_v, the δ(ε) of N(μ_v, 1) against N(0, 1). θ_v does not increase
+    with v. It is evaluated only at some v, the nodes, and counts for all places from a node to the next one. If only
+    the first nodes are given, the last value bounds those of all omitted places.
 
     Args:
-        kind: the places, with the nodes v and the number of places in the block of each node.
-        theta: log of the δ(ε) of N(μ_v, 1) against N(0, 1) at the first nodes, or at all nodes.
+        kind: the places, with the nodes v and the number of places from each node to the next.
+        theta: log θ_v at the first nodes, or at all nodes.
         error: bound on the error of each entry of `theta`.
-        contraction: factor of each later step; None if they do not contract.
+        contraction: factor by which later steps multiply δ(ε); None if they do not contract.
 
     Returns:
-        Lower and upper bounds on the log of the sum; None if the omitted nodes might not be negligible.
+        Lower and upper bounds on the log of the sum; None if the omitted places might not be negligible.
     """
     count = theta.size
     if contraction is not None:
@@ -252,10 +253,10 @@ def _sum_over_places(
     if count == kind.nodes.size:
         return Interval(lower, upper)
     largest_omitted = float(theta[-1] + error[-1])
-    omitted = largest_omitted + log_sum(kind.log_weights[count:])
-    if omitted >= lower - NEGLIGIBLE:
+    omitted_sum = largest_omitted + log_sum(kind.log_weights[count:])
+    if omitted_sum >= lower - NEGLIGIBLE:
         return None
-    return Interval(lower, float(np.logaddexp(upper, omitted)))
+    return Interval(lower, float(np.logaddexp(upper, omitted_sum)))
 
 
 def _contract(

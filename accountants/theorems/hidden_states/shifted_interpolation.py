@@ -162,13 +162,15 @@ def _powers(rate: float, count: FloatArray | float) -> FloatArray:
 
 
 class _LastUse(NamedTuple):
-    """The steps of a run from the last use of the record on. Distances are in standard deviations of a step's noise.
+    """The steps of a run from the last use of the record to the release, for each of several numbers of these steps.
+
+    Distances are in standard deviations of the noise of one step.
 
     Attributes:
         rate: −log c, with c the Lipschitz constant of each step's map.
-        remaining_shift: remaining part of the shift by this use after the last step.
-        noise_variance: variance of the noise of all these steps after the last step.
-        contraction: product of the Lipschitz constants of these steps.
+        remaining_shift: r, the distance between two runs on neighbouring data that the last use causes, at the release.
+        noise_variance: V, the variance at the release of the noise that these steps add.
+        contraction: C, the product of the Lipschitz constants of these steps.
     """
 
     rate: float
@@ -177,40 +179,46 @@ class _LastUse(NamedTuple):
     contraction: FloatArray
 
     def cost(self, distance: float, steps: float) -> FloatArray:
-        """Return μ² of hiding the distance between two runs before the last use, and the shift of that use, in noise.
+        """Return the least μ² for which noise hides the distance between two runs on neighbouring data.
 
-        The noise of each step hides a part of the distance. In the best plan, the sum of the hidden parts increases
-        linearly in the accumulated noise variance up to the last use, and linearly after it. Both slopes are equal,
-        unless the plan would then hide more than the distance at some step.
+        The earlier uses of the record cause a distance d before its last use, of which d C is left at the release. The
+        last use adds r. To hide a distance b by noise of variance w costs b²/w. Let W be the variance of the noise
+        before the last use. The noise of all steps may hide the total distance, or each part of it is hidden by its own
+        noise:
+
+            (d C + r)²/(W C² + V)    or    d²/W + r²/V.
+
+        The first cost is smaller. It is possible only if at most d C is hidden before the last use.
 
         Args:
-            distance: distance between the two runs before the last use, in standard deviations of a step's noise.
-            steps: number of steps before the last use over which it is hidden.
+            distance: d, in standard deviations of a step's noise.
+            steps: number of steps before the last use whose noise hides d.
 
         Returns:
-            One μ² for each entry of the arrays of this record.
+            One μ² for each entry of `remaining_shift`.
         """
         total = distance * self.contraction + self.remaining_shift
         if steps == 0.0:
             return np.asarray(total**2 / self.noise_variance)
         variance_before = float(powers_sum(2.0 * self.rate, steps))
 
-        # A single slope is possible if the separate slope before the last use is at least the one after it. Two slopes
-        # are always possible, so a margin of 1e-9 avoids errors by rounding at a negligible cost.
+        # The first cost is possible if d V ≥ r W C. The second one always is, so a margin of 1e-9 avoids errors by
+        # rounding at a negligible cost.
         threshold = self.remaining_shift * variance_before * self.contraction * (1.0 + 1e-9)
-        has_one_slope = distance * self.noise_variance >= threshold
-        one_slope = total**2 / (variance_before * self.contraction**2 + self.noise_variance)
-        two_slopes = np.square(distance) / variance_before + self.remaining_shift**2 / self.noise_variance
-        return np.where(has_one_slope, one_slope, two_slopes)
+        can_share_noise = distance * self.noise_variance >= threshold
+        shared_cost = total**2 / (variance_before * self.contraction**2 + self.noise_variance)
+        separate_cost = np.square(distance) / variance_before + self.remaining_shift**2 / self.noise_variance
+        return np.where(can_share_noise, shared_cost, separate_cost)
 
 
 def _late_starts(
     uses: int, period: int, rate: float, *, shift: float, diameter: float
 ) -> Iterator[tuple[float, float]]:
-    """Yield upper bounds on the distance between two runs before the last use of a record that ignore its first uses.
+    """Yield upper bounds on the distance between two runs on neighbouring data, just before the last use of a record.
 
-    At some step, the diameter of the domain bounds the distance (a late start). The shifts of the later uses are added.
-    If the diameter is smaller than the shift of a use, only the start one period before the last use is considered.
+    Each bound ignores the first uses of the record. It starts right after a use (a late start), where the distance is
+    at most the diameter of the domain, and adds the shifts of the later uses. If the diameter is smaller than the shift
+    of a use, only the start one period before the last use is considered.
 
     Args:
         uses: number of uses of the record, at least 2.
@@ -220,11 +228,11 @@ def _late_starts(
         diameter: diameter of the domain in the same unit.
 
     Yields:
-        A bound on the distance, and the number of steps before the last use over which it is hidden.
+        A bound on the distance, and the number of steps from the late start to the last use. Their noise hides it.
     """
     most = uses - 1.0 if diameter >= shift else 1.0
-    # Without contraction, the best start is near the use from which on the shifts add up to the diameter. The
-    # geometric grid serves contracting steps.
+    # If steps do not contract (c = 1), the best start is near the use from which on the shifts add up to the diameter.
+    # The geometric grid is for c < 1.
     uses_to_diameter = 1e15  # more than any number of uses
     if shift > 0.0:
         uses_to_diameter = min(diameter / shift, uses_to_diameter)

@@ -42,9 +42,13 @@ BATCH = Quantity(symbol="b", ge=1, le=10**15, description="records in one batch;
 
 @request
 class FullBatch:
-    """Noisy gradient descent X ← X − η(∇F(X) + Z) with Z ~ N(0, σ²I), where F is the mean of n losses."""
+    """Noisy gradient descent on the mean F of n = `population` losses, with `rounds` steps X ← X − η(∇F(X) + Z).
 
-    scale: ClassVar = ANY_SCALE
+    The step size is η, and Z ~ N(0, σ²I) with σ = `noise_std`. `sensitivity` is the largest distance of two gradients
+    of one record. `contraction` is the Lipschitz constant c ≤ 1 of X ↦ X − η∇F(X).
+    """
+
+    scale: ClassVar = ANY_SCALE  # the formula is valid for lengths of any size
 
     sensitivity: Sensitivity
     population: Population
@@ -74,9 +78,14 @@ class FullBatchInBall(FullBatch):
 
 @request
 class Cyclic:
-    """X ← X − η(mean gradient of batch k mod l + Z), `rounds` passes over l fixed disjoint batches of b records."""
+    """Noisy gradient descent with `rounds` passes over `period` disjoint batches, in the same order in each pass.
 
-    scale: ClassVar = ANY_SCALE
+    A step is X ← X − η(g + Z), for the step size η, the mean gradient g of a batch of `batch_size` records at X, and
+    the noise Z ~ N(0, σ²I) with σ = `noise_std`. `sensitivity` is the largest distance of two gradients of one record,
+    and `contraction` the Lipschitz constant of X ↦ X − ηg.
+    """
+
+    scale: ClassVar = ANY_SCALE  # the formula is valid for lengths of any size
 
     sensitivity: Sensitivity
     batch_size: Annotated[int, BATCH]
@@ -88,7 +97,7 @@ class Cyclic:
 
 @request
 class CyclicInBall(Cyclic):
-    """Cyclic gradient descent with projection onto a convex set of a given diameter; convex losses, c = 1."""
+    """Cyclic gradient descent with projection onto a convex set of a given diameter, for convex losses."""
 
     contraction: Annotated[float, CONTRACTION] = 1.0
     step_size: StepSize
@@ -96,9 +105,10 @@ class CyclicInBall(Cyclic):
 
     @property
     def saturation(self) -> int:
-        """The number of passes ⌈bD/(Δη)⌉ after which the shifts ηΔ/b add up to the diameter D of the domain.
+        """The number of passes ⌈bD/(Δη)⌉ after which the shifts by a record add up to the diameter D of the domain.
 
-        Here η = `step_size`, Δ = `sensitivity` and b = `batch_size`. More passes do not increase the bound.
+        The record shifts the model by at most ηΔ/b once in each pass. Here η = `step_size`, Δ = `sensitivity` and b =
+        `batch_size`. More passes do not increase the bound.
         """
         # The ceiling is exact, because all numbers are fractions.
         travel = Fraction(self.step_size) * Fraction(self.sensitivity)

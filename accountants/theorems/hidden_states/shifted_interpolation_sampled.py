@@ -147,9 +147,13 @@ def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
 def best_window(run: ProjectedRun) -> StepWindow:
     """Return the split of a run into earlier and last steps with the least estimated μ², from a grid of splits.
 
-    A share κ of the noise variance of the last steps hides the distance between two runs before these steps. The
-    remaining noise protects the record in these steps, which are composed. Hence μ² is that of the distance, divided by
-    κ, plus that of the composed steps. Every split gives a valid bound, so a coarse grid suffices.
+    μ is the parameter of Gaussian differential privacy. Two runs on neighbouring data have some distance after the
+    earlier steps. A share κ of the noise variance of the v last steps hides it, which costs μ_d²(v)/κ. The other noise
+    protects the record in the last steps. Each of them costs μ_s²(κ). The estimate of μ² is
+
+        μ_d²(v)/κ + v μ_s²(κ).
+
+    Every split gives a valid bound, so a coarse grid of v and κ suffices.
 
     Args:
         run: a run of equal steps, each on a fresh batch.
@@ -158,22 +162,22 @@ def best_window(run: ProjectedRun) -> StepWindow:
         The split, with the Gaussian-DP parameter of the hidden distance rounded up.
     """
     rate = run.participants / run.clients
-    (shift,), _ = run.shifts(1, 1)
+    use_shift = float(run.shifts(1, 1)[0][0])  # sensitivity of a step over the standard deviation of its noise
 
-    # `total` has a row for each number of last steps, and a column for each share κ.
+    # `total` has a row for each number v of last steps, and a column for each share κ.
     steps = np.unique(np.geomspace(1.0, max(run.steps - 1.0, 1.0), MOST_WINDOWS).round())
-    shift_squares = shift_square(run, steps)
-    step_squares = sampled_square(rate, float(shift) / np.sqrt(1.0 - SHARES))
-    total = shift_squares[:, None] / SHARES + steps[:, None] * step_squares
+    distance_squares = shift_square(run, steps)
+    step_squares = sampled_square(rate, use_shift / np.sqrt(1.0 - SHARES))
+    total = distance_squares[:, None] / SHARES + steps[:, None] * step_squares
     row, column = np.unravel_index(int(np.argmin(total)), total.shape)
 
     share = float(SHARES[column])
     return StepWindow(
         steps=int(steps[row]),
         share=share,
-        shift_mu=max(math.sqrt(float(shift_squares[row]) / share) * OUTWARD, LEAST_SHIFT),
+        shift_mu=max(math.sqrt(float(distance_squares[row]) / share) * OUTWARD, LEAST_SHIFT),
         expected_square=float(total[row, column]),
-        composed_square=run.steps * float(sampled_square(rate, np.asarray(float(shift)))),
+        composed_square=run.steps * float(sampled_square(rate, np.asarray(use_shift))),
     )
 
 

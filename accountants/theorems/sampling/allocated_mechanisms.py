@@ -108,8 +108,9 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
 def _upper_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
     """Return a dominating pair of a random allocation, which gives the upper bounds on δ.
 
-    It is the pair for secret batches. If that one may be coarse, the smaller of its δ and the δ for public batches is
-    taken at each ε. If each unit is in all batches, nothing is secret, and the pair for public batches is returned.
+    It is the pair for secret batches. The numerical bound for it may be larger than that for public batches. If so, the
+    smaller δ is taken at each ε. If each unit is in all batches, nothing is secret, and the pair for public batches is
+    returned. A known (ε₀, δ₀) with δ(ε) ≤ δ₀ for all ε ≥ ε₀ (a plateau) for public batches holds in all cases.
 
     Args:
         spec: the allocation of each unit to k of t batches, over E epochs.
@@ -245,8 +246,9 @@ def public_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ...]) -> tuple[Pair, ...]:
     """Return output distributions of a random allocation on concrete neighbours, for lower bounds on δ.
 
-    On these neighbours, a batch without the unit equals a batch with the unit's other value. A unit in all batches
-    attains the composition. Otherwise there are several examples:
+    A unit is the protected record or client, which has one of two values. On these neighbours, a batch without the unit
+    equals a batch with its second value. If the unit is in all batches, the outputs are those of a composition.
+    Otherwise there are several examples:
 
     - a unit in one batch, by the likelihood ratio of all outputs;
     - a unit in several batches, by the statistics of `_attained_by_sums`;
@@ -255,7 +257,7 @@ def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ..
     Args:
         spec: the allocation of each unit to k of t batches.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
-        witnesses: pairs that the mechanism attains on a batch with the one and the other value of the unit.
+        witnesses: pairs of output distributions of one run, on a batch with the first and with the second value.
 
     Returns:
         Pairs of distributions of all epochs together, at least one for each of the first `MOST_WITNESSES` witnesses.

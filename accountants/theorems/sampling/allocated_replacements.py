@@ -123,16 +123,16 @@ def _protects(pair: Pair) -> bool:
 def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
     """Return output distributions for lower bounds on δ, if the two values of a unit have opposite contributions.
 
-    All other contributions are zero. Each noise of `_noises_of_batch` is tested in up to two ways: by a test of each
-    set of batches that the unit may be in (Gaussian noise and large shifts), and by sums of likelihood ratios (moderate
-    shifts).
+    All other contributions are zero. For each noise of `_noises_of_batch` an attacker has up to two tests. For large
+    shifts by Gaussian noise, it tests each set of batches that the unit may be in. For moderate shifts, it adds up
+    likelihood ratios of the batches, each limited by a cap.
 
     Args:
         spec: the allocation of each unit to k of t batches, over E epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The pairs of all tests. Noise that is not Gaussian has none if batches are kept for several epochs.
+        The pairs of all tests. If units stay in the same batches for several epochs, only Gaussian noise has tests.
     """
     pairs: list[Pair] = []
     keeps_batches = spec.kept and spec.epochs > 1

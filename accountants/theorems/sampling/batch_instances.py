@@ -243,12 +243,13 @@ _NO_SHIFT = Mixture((0.0,), (0.0,))
 def replaced_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tuple[Pair, ...]:
     """Return output distributions on replace-one neighbours, for lower bounds on δ of sampling with replacement.
 
-    The record's contribution changes from C to −C. All others are −C, or, in a second pair for Gaussian noise, zero.
-    Integers change from their sensitivity to zero, with all others zero. Multiplicities (numbers of draws of the
-    record) are rounded down to the least of their group; smaller shifts bring the two distributions closer.
+    Gaussian and Laplace noise: the record's contribution changes from C to −C, where C has the largest norm. All others
+    are −C, or, in a second pair for Gaussian noise, zero. Geometric noise: it changes from the sensitivity to zero, and
+    all others are zero. Numbers of draws of the record are in groups, and count as the least one of their group,
+    because smaller shifts bring the two distributions closer.
 
     Args:
-        drawn: distribution of the multiplicity.
+        drawn: distribution of the number of draws of the record.
         contribution: noise, and shift by one contribution.
 
     Returns:
@@ -277,9 +278,9 @@ def replaced_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tu
 def zeroed_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tuple[Pair, ...]:
     """Return output distributions on zero-out-one neighbours, for lower bounds on δ of sampling with replacement.
 
-    The record's contribution changes from C to zero. All others are zero, or, in a second pair, −C. There is no second
-    pair if `drawn` has groups of several multiplicities (numbers of draws of the record): rounding down within a group
-    would move both distributions.
+    The record's contribution changes from C, of the largest norm, to zero. All others are zero, or, in a second pair,
+    −C. The number of draws of the record may be known in groups only. It then counts as the least of its group, which
+    lowers δ in the first pair. In the second one, it would move both distributions, so that pair is omitted.
 
     Args:
         drawn: distribution of the multiplicity.
@@ -324,8 +325,8 @@ def _least_multiplicities(drawn: Multiplicities) -> _MultiplicityGroups:
 def _gaussian_pair(groups: _MultiplicityGroups, shift: float, direction: Direction, drawn: Multiplicities) -> Pair:
     """Return output distributions of a Gaussian noisy sum under sampling with replacement, for lower bounds on δ.
 
-    They are mixtures over the multiplicity of a record. The probabilities are rounded so that small multiplicities
-    become more likely, which brings both distributions closer (docs/engine-certificate.md, A10).
+    They are mixtures over the number of draws of a record, its multiplicity. The probabilities are rounded so that
+    small multiplicities, which shift the sum less, become more likely (docs/engine-certificate.md, A10).
 
     Args:
         groups: multiplicities in increasing order, with their log probabilities.

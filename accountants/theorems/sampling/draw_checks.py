@@ -72,10 +72,10 @@ def reject_uncovered_spec(theorem: Theorem, spec: Subsampled, case: Case) -> Ref
 
 
 def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Reject an inner sampling if the guarantee depends on whether it draws clients or records, which the spec omits.
+    """Reject a nested sampling step whose spec omits whether it draws clients or records, if this matters.
 
-    A guarantee for clients holds if the inner sampling draws records. It also holds if it draws clients, except where
-    another client may take the place of an absent one, or where a client may be drawn several times.
+    A guarantee for clients always holds if the nested step draws records. If it draws clients, a removed client must
+    not be replaced by another one in the batch, and no client may be drawn several times.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -83,14 +83,15 @@ def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        A refusal, which says why the theorem does not apply; None if the inner sampling is covered, or if records are
-        protected.
+        A refusal, which says why the theorem does not apply; None if the nested step is covered, or if the guarantee
+        is for records.
     """
     if case.setting.unit != "client" or spec.level == "records":
         return None
     inner_samplings = [part for part in parts(spec.mechanism) if isinstance(part, Subsampled)]
     for inner in inner_samplings:
         is_open = inner.level is None and inner.may_be_of_records
+        # On neighbouring data sets, batches without the protected client must have the same distribution.
         if is_open and not left_out_is_the_same(inner.sampling, case.setting.relation):
             message = f"the level of {inner.sampling} sampling inside is left open: give the level records or clients"
             return Refusal(theorem, message)
@@ -128,10 +129,10 @@ def drawn_mechanism(spec: Subsampled, setting: Setting) -> Spec:
 
 
 def reject_unknown_replacement(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Check whether a guarantee for replacing one unit covers a batch of fixed size.
+    """Reject a batch of fixed size unless a guarantee for replacing one record or client covers it.
 
-    Three cases are rejected: the relation add-or-remove-one, the relation zero-out-one for mechanisms with a guarantee
-    for zeroing only, and mechanisms that reveal the members of the batch or their order.
+    Three cases are rejected: the relation add-or-remove-one, the relation zero-out-one if the privacy parameters of the
+    mechanism hold only for zeroing a record, and mechanisms whose output shows who is in the batch or in which order.
 
     Args:
         theorem: the theorem that the refusal names.

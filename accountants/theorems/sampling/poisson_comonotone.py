@@ -75,12 +75,13 @@ def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def _account_gaussian_releases(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of several Gaussian releases of one Poisson batch under replace-one.
 
-    The bound is that of a record with the contribution s that is replaced by −s, in standard deviations of the noise.
-    Here s is the larger of two shifts: that by removing a record, and half of that by replacing it.
+    The worst case is a record that contributes s to the sum, and whose replacement contributes −s. Removing a record
+    shifts the output by at most r, and replacing it by at most t, both in standard deviations of the noise. Then
+    s = max(r, t/2).
 
     Args:
         mechanism: the mechanism on the batch.
-        share: inclusion probability of a record.
+        share: inclusion probability of a record, with the doubles around it.
         spec: the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
@@ -101,8 +102,8 @@ def _account_gaussian_releases(mechanism: Spec, share: Share, spec: Subsampled, 
     # Rounded up by more than the errors of both μ and of the product, for the upper bound.
     shift = max(removal_mu, 0.5 * replacement_mu) * (1.0 + 8 * UNIT_ROUNDOFF)
     upper, _ = opposite_gaussian(shift, share)
-    attained = opposite_contributions(mechanism, share, inner)
-    return amplified_guarantee(inner, Curve(upper, attained), COMONOTONE, spec)
+    lower_bound_pairs = opposite_contributions(mechanism, share, inner)
+    return amplified_guarantee(inner, Curve(upper, lower_bound_pairs), COMONOTONE, spec)
 
 
 THEOREMS: tuple[Theorem, ...] = (COMONOTONE,)

@@ -310,16 +310,17 @@ def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]
 
 
 def _hidden_sets(spec: RandomAllocation) -> tuple[Pair, ...]:
-    """Return distributions for a lower bound on δ by a test that tries each set of batches that the unit may be in.
+    """Return distributions for a lower bound on δ by an attacker who tests each possible set of batches.
 
-    The unit is a record or client. The test is the union of the tests for the single sets.
+    The unit, a record or client, is in one of m secret sets of batches. The attacker tests each set, and decides that
+    the unit is present if any test does. Let μ be the Gaussian-DP parameter for a known set.
 
     Args:
         spec: specification of the allocation of units to batches.
 
     Returns:
-        One pair of distributions. None if the number of sets is at least e^{μ²/2}, where μ is the Gaussian DP parameter
-        of public batches: most privacy losses would then be negative.
+        One pair of distributions. The tuple is empty if m ≥ e^{μ²/2}, because most privacy losses would be negative,
+        or if μ is infinite.
     """
     shift, runs = _shift_and_runs(spec)
     mu = shift * math.sqrt(spec.times_chosen * runs) * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded down, for a lower bound

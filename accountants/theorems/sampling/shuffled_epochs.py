@@ -130,7 +130,8 @@ def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair
 def _gaussian_pairs(shift: float, steps: int, share: float, last_share: float, *, is_replaced: bool) -> list[Pair]:
     """Return output distributions of a Gaussian mechanism in one shuffled epoch, for lower bounds on δ.
 
-    They are the distributions of the mean likelihood ratio of the batches' sums, and of the largest of these sums.
+    They are the distributions of the mean likelihood ratio of the batches' noisy sums, and of the largest of these
+    sums.
 
     Args:
         shift: norm of a contribution, in standard deviations of the noise, rounded down.
@@ -149,11 +150,13 @@ def _gaussian_pairs(shift: float, steps: int, share: float, last_share: float, *
         pairs.append(unequal_attained_pair(change, steps, share, last_share, CELLS))
 
     # Under replace-one, the largest sum is used only if there is no other pair.
-    is_needed = not is_replaced or not pairs
-    if math.isfinite(shift) and is_needed:
-        batch_count = steps + (last_share > 0.0)
+    uses_largest_sum = not is_replaced or not pairs
+    if math.isfinite(shift) and uses_largest_sum:
+        batch_count = steps
+        if last_share > 0.0:
+            batch_count += 1
         shift_of_second = 0.0 if is_replaced else shift
-        pairs.append(largest_sum_pair(2.0 * shift, shift_of_second, batch_count, 1))
+        pairs.append(largest_sum_pair(2.0 * shift, shift_of_second, steps=batch_count, times_chosen=1))
     return pairs
 
 

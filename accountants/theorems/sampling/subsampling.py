@@ -121,6 +121,7 @@ def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     # If a record is removed, a batch of fixed size has another record in its place, or a batch of another size.
     has_fixed_size = spec.sampling == "without-replacement" and spec.batch_size is not None
+    # A spec may omit whether it draws records or clients. It then counts as a draw of protected units.
     draws_protected_units = drawn_level(spec, unit) == f"{unit}s" or open_level(spec)
     if relation == "add-or-remove-one" and has_fixed_size and draws_protected_units:
         return Refusal(
@@ -133,8 +134,8 @@ def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if unit == "client" and draws(mechanism):
         mechanism = drawn_mechanism(spec, case.setting)
     inner = case.account(mechanism, case.setting)
-    step = FULL_BATCH.because(inner.derivation)
-    return Guarantee(setting=case.setting, curve=inner.curve, derivation=step, declared=inner.declared)
+    derivation = FULL_BATCH.because(inner.derivation)
+    return Guarantee(setting=case.setting, curve=inner.curve, derivation=derivation, declared=inner.declared)
 
 
 def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
@@ -216,8 +217,8 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of sampling without replacement, under replace-one or zero-out-one.
 
     The upper bound is q δ(log(1 + (e^ε − 1)/q)) in both directions, where q is the inclusion probability and δ the
-    replace-one bound of the mechanism. Under zero-out-one, a Gaussian mechanism has its own dominating pair. The lower
-    bounds come from neighbours in which all other records equal the replacing one, or have contributions of zero.
+    replace-one bound of the mechanism. Under zero-out-one, a smaller bound holds for a Gaussian mechanism. The lower
+    bounds come from examples of neighbours, in which all other records equal the replacing one, or contribute zero.
 
     Args:
         spec: the subsampled mechanism.
@@ -236,20 +237,21 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     replace_one = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
     inner = case.account(mechanism, replace_one)
     share = Share.of(spec)
-    _, upper_rate = share.around
+    _, upper_rate = share.around  # the doubles below and above q
+    # A plateau is an (ε₀, δ₀) with δ(ε) ≤ δ₀ for every ε ≥ ε₀.
     plateau = amplify_plateau(inner.curve.upper.plateau, Fraction(upper_rate))
     upper = with_plateau(amplify_symmetrically(inner.curve.upper, share), plateau)
     guarantee = amplified_guarantee(inner, Curve(upper, ()), WITHOUT_REPLACEMENT, spec)
     if case.setting.relation == "replace-one":
         return guarantee_of_relation(guarantee, case.setting, fixed_batch(spec, inner, share))
 
-    # Under zero-out-one, a Gaussian mechanism has its own pair. All others have the replace-one guarantee.
+    # Mechanisms other than the Gaussian one keep the replace-one bound, because zeroing is a way of replacing.
     zeroed = case.account(mechanism, case.setting)
-    instances = zeroed_in_a_batch(spec.mechanism, zeroed, share)
+    lower_bound_pairs = zeroed_in_a_batch(spec.mechanism, zeroed, share)
     mu = zeroed.curve.upper.gaussian_dp_mu
-    if instances and share.rate < 1.0 and mu is not None:
-        return amplified_guarantee(zeroed, Curve(zeroed_pair(mu, share), instances), ZEROED_IN_A_BATCH, spec)
-    return guarantee_of_relation(guarantee, case.setting, instances)
+    if lower_bound_pairs and share.rate < 1.0 and mu is not None:
+        return amplified_guarantee(zeroed, Curve(zeroed_pair(mu, share), lower_bound_pairs), ZEROED_IN_A_BATCH, spec)
+    return guarantee_of_relation(guarantee, case.setting, lower_bound_pairs)
 
 
 def guarantee_of_relation(guarantee: Guarantee, setting: Setting, instances: tuple[Pair, ...]) -> Guarantee:

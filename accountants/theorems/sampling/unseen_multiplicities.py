@@ -93,6 +93,9 @@ def unseen_multiplicities_pair(drawn: Multiplicities, shift: float, relation: Re
 def _bound(drawn: Multiplicities, from_others: float, from_replacement: float) -> DrawnSumBound:
     """Return the bound on δ of sampling with replacement in one direction, with probabilities and shifts rounded up.
 
+    If the record is drawn k times, the sum moves by k times a distance of two contributions. Values of k are in groups,
+    and the largest k of a group counts for all of it.
+
     Args:
         drawn: distribution of the number of times that the record is drawn.
         from_others: largest distance of the record from any other one, in standard deviations of the noise.
@@ -104,8 +107,10 @@ def _bound(drawn: Multiplicities, from_others: float, from_replacement: float) -
     probability_of = dict(zip(drawn.most, larger_multiplicities(drawn), strict=True))
     possible = {times: probability for times, probability in probability_of.items() if probability > 0.0}
     log_probabilities = [math.log(probability) for probability in possible.values()]
+    # The factors with `UNIT_ROUNDOFF` exceed the rounding errors.
     shifts = [from_others * times * (1.0 + 4 * UNIT_ROUNDOFF) for times in possible]
-    # The factors exceed the rounding errors. `log_rest` bounds the numbers of draws that were left out as negligible.
+    # `replaced_shifts` has an entry for every group, as `log_weights` has. `log_rest` bounds the log-probability of the
+    # numbers of draws that were left out as negligible.
     return DrawnSumBound(
         rate=drawn.rate * (1.0 + 32 * UNIT_ROUNDOFF),
         log_probabilities=tuple(log_probabilities),

@@ -70,10 +70,10 @@ WITH_REPLACEMENT = Theorem(
 def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a noisy sum under sampling with replacement.
 
-    The bound is Theorem 10 of Balle, Barthe and Gaboardi 2018. For Gaussian noise the bound of `unseen_multiplicities`
-    replaces it, which is nowhere larger for one batch. For composed batches, the table of the latter may raise ε: by up
-    to a relative 3e-5 in tests, if a record is hardly ever drawn twice. Lower bounds come from examples of neighbouring
-    data sets.
+    The bound is Theorem 10 of Balle, Barthe and Gaboardi 2018, in which the number of draws of a record is public. For
+    Gaussian noise another bound replaces it, which hides this number (`unseen_multiplicities`). It is nowhere larger
+    for one batch. For many composed batches, its numerical table may raise ε slightly: by at most 0.003 % in tests, and
+    only if a record is hardly ever drawn twice. Lower bounds come from examples of neighbouring data sets.
 
     Args:
         spec: the subsampled mechanism.
@@ -94,7 +94,8 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if drawn is None:
         return Refusal(WITH_REPLACEMENT, f"a record is drawn more than {MOST_DRAWS:g} times on average")
 
-    # The guarantee of Theorem 10 for replace-one. The record that all draws draw gives another upper bound.
+    # The guarantee of Theorem 10 for replace-one. A record that is drawn every time gives another upper bound, which is
+    # used for large privacy losses (`below`).
     relation = case.setting.relation
     replace_one = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
     inner = case.account(spec.mechanism, replace_one)
@@ -102,13 +103,12 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     upper = replace(dominating_pair(spec.mechanism, drawn), below=public)
     guarantee = amplified_guarantee(inner, Curve(upper, ()), WITH_REPLACEMENT, spec)
 
-    # Lower bounds.
     if relation == "zero-out-one":
         finer = multiplicities(batch_size, population, single_groups=MOST_GROUPS)
-        instances = zeroed_pairs(finer or drawn, contribution)
+        lower_bound_pairs = zeroed_pairs(finer or drawn, contribution)
     else:
-        instances = replaced_pairs(drawn, contribution)
-    guarantee = guarantee_of_relation(guarantee, case.setting, instances)
+        lower_bound_pairs = replaced_pairs(drawn, contribution)
+    guarantee = guarantee_of_relation(guarantee, case.setting, lower_bound_pairs)
     return _tighten_for_gaussian_noise(guarantee, drawn, contribution)
 
 
@@ -195,23 +195,25 @@ def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
 def group_profiles(mechanism: Spec, counts: Sequence[int]) -> GroupProfiles:
     """Return the privacy profile of replacing a record that is drawn k times for a noisy sum, for each k.
 
-    Replacing it moves the sum by k times the sensitivity.
+    Replacing it moves the sum by k times the replace-one sensitivity.
 
     Args:
-        mechanism: specification of a mechanism that has a `noise_of_contribution`.
+        mechanism: specification of a Gaussian, Laplace or geometric mechanism, with a `noise_of_contribution`.
         counts: values of k, each at least 1.
 
     Returns:
-        The profiles, in the order of `counts`. Those of Gaussian noise are kept as the shifts in standard deviations.
+        The profiles, in the order of `counts`. For Gaussian noise, the shifts of the sum over the standard deviation of
+        the noise represent them.
     """
     primitive = mechanism.primitive
     if isinstance(primitive, NoisySum):
+        # Two contributions differ by at most twice the norm bound, to which the noise multiplier refers.
         shifts = tuple(times * 2.0 / primitive.multiplier for times in counts)
         if primitive.distribution == "gaussian":
             return GaussianGroups(shifts)
         return SeparateGroups(tuple(LaplaceProfile(shift) for shift in shifts))
     assert isinstance(primitive, NoisyIntegers)  # no other primitive has a `noise_of_contribution`
-    sensitivity = math.floor(primitive.shift.l1)
+    sensitivity = math.floor(primitive.shift.l1)  # ℓ1 distance of two contributions
     return SeparateGroups(tuple(GeometricProfile(primitive.decay_rate, times * sensitivity) for times in counts))
 
 

@@ -198,9 +198,12 @@ class ZeroedProfile(Profile):
 def zeroed_pair(shift: float, share: Share) -> Pair:
     """Return two distributions that dominate a Gaussian sum over a batch without replacement, if a record is zeroed.
 
-    Dominating means that their hockey-stick divergence bounds δ. N(s, 1) and N(0, 1) also dominate the sum in both
-    directions, with s = `shift`. This follows from joint convexity. Both distributions of the result have the same two
-    weights, and their components are at most s apart.
+    Dominating means that their hockey-stick divergence bounds δ. The pair is
+
+        (1 − q) N(0, 1) + q N(2s, 1)    against    (1 − q) N(0, 1) + q N(s, 1).
+
+    N(s, 1) against N(0, 1) also dominates, because both mixtures have the same weights, their components are at most s
+    apart, and the divergence is jointly convex. It serves as the bound for large privacy losses (`below`).
 
     Args:
         shift: norm s of one contribution, in standard deviations of the noise.
@@ -218,12 +221,12 @@ def zeroed_pair(shift: float, share: Share) -> Pair:
 class ZeroedDrawsBound(Bound):
     """The smaller of two bounds on δ(ε) for sampling with replacement under zero-out-one, for Gaussian noise.
 
-    They are for the direction from the data set with the record to that with the zeroed record. The first bound reveals
-    the number k of times that the record is drawn. The second one hides it in part (`unseen_multiplicities.py`).
+    They bound the divergence of the output with the record from the output with the zeroed record. The first bound lets
+    the observer see the number k of times that the record is drawn. The second one uses that k is secret.
 
     Attributes:
-        unseen: the bound that hides k in part.
-        absent: 1 − η, the probability that the record is not drawn.
+        unseen: the bound for a secret k.
+        absent: the probability that the record is not drawn, rounded down.
     """
 
     is_convex: ClassVar[bool] = False
@@ -252,11 +255,14 @@ class ZeroedDrawsBound(Bound):
         return Enclosure(lower, upper)
 
     def _revealing_bound(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the log of a bound on δ(ε) that reveals the number k of times that the record is drawn.
+        """Enclose the log of a bound on δ(ε) in which the observer sees how often the record is drawn.
 
-        Let w_k be the probability of k, and η that of k > 0. Let δ_k be the δ of a record that is in the batch with
-        probability η, and then has a contribution of norm ks. The bound is Σ_k w_k/η δ_k(ε), plus the probability of
-        the k that are left out.
+        The record is drawn k times with probability w_k, and at least once with probability η. If it counts k times
+        whenever it is drawn, its δ(ε) is δ_k(ε). The bound is
+
+            Σ_k (w_k/η) δ_k(ε),
+
+        plus the probability of those k that are left out because they are negligible.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -279,11 +285,11 @@ class ZeroedDrawsBound(Bound):
 
     @property
     def negligible_from(self) -> float:
-        """The ε from which on the bound that hides k in part, and so the smaller bound, is negligible."""
+        """The ε from which on the bound for a secret k, and so the smaller bound, is negligible."""
         return self.unseen.negligible_from
 
     def corners(self, end: float) -> FloatArray:
-        """Return the ε of the entries of the table of tails, as for the bound that hides k in part."""
+        """Return the ε of the entries of the table of tails, as for the bound for a secret k."""
         return self.unseen.corners(end)
 
 

@@ -326,7 +326,7 @@ class BatchClonesBound(ScaledBound):
             previous: indices of the best points at a slightly smaller ε. If given, only their neighbours are compared.
 
         Returns:
-            Index of the victim's point and index of the other clients' point.
+            Index (row) for the client whose record is protected, and index (column) for any other client.
         """
         rows, columns = EVERY, EVERY
         if previous is not None:
@@ -336,8 +336,8 @@ class BatchClonesBound(ScaledBound):
             columns = neighbourhood(previous_column, column_count)
         candidates = _Grid(*(array[rows, columns] for array in self._grid))
         log_clones = estimate_clones(epsilon, candidates.victim, candidates.log_share, self.clients)
-        log_charge = candidates.log_distance + np.logaddexp(0.0, epsilon)
-        estimates = np.logaddexp(log_clones, log_charge)
+        log_added_delta = candidates.log_distance + np.logaddexp(0.0, epsilon)  # distance t adds (1 + e^ε) t
+        estimates = np.logaddexp(log_clones, log_added_delta)
         row, column = divmod(int(np.argmin(estimates)), estimates.shape[1])
         return row + (rows.start or 0), column + (columns.start or 0)
 
@@ -351,18 +351,19 @@ class BatchClonesBound(ScaledBound):
     def _clones(self, indices: tuple[int, int]) -> ClonesBound:
         """Return the bound on δ by clones for one guarantee of the victim's report and one of another report.
 
-        The bound includes the distance of the reports from ideal ones. It is stored for later calls.
+        Clones are other reports distributed as the victim's. The bound is stored for later calls.
 
         Args:
             indices: indices of the points (ε₀, δ₀) and (ε₁, δ₁).
         """
         if indices not in self._clone_bounds:
             row, column = indices
-            victim, log_delta = (values[row] for values in self.victim.points)
-            crowd, log_crowd = (values[column] for values in self.crowd_curve.points)
-            log_distance = float(self._log_distance(PointPairs(victim, log_delta, crowd, log_crowd)))
-            clone_rate = math.exp(-float(crowd))
-            self._clone_bounds[indices] = ClonesBound(self.clients, clone_rate, float(victim), log_distance)
+            epsilon_victim, log_delta_victim = (values[row] for values in self.victim.points)
+            epsilon_other, log_delta_other = (values[column] for values in self.crowd_curve.points)
+            points = PointPairs(epsilon_victim, log_delta_victim, epsilon_other, log_delta_other)
+            log_distance = float(self._log_distance(points))
+            rate = math.exp(-float(epsilon_other))  # of clones
+            self._clone_bounds[indices] = ClonesBound(self.clients, rate, float(epsilon_victim), log_distance)
         return self._clone_bounds[indices]
 
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @request
 class TargetAsked(TargetFields):
-    """Target of everything that the ledger ever allows: (ε*, δ*), or a risk.
+    """Privacy target for all runs that a ledger ever allows together: (ε*, δ*), or a risk that implies them.
 
-    An `advantage` is δ at ε = 0, and a `true_positive_rate` at a `false_positive_rate` implies a δ at ε = 0. With them,
-    δ is left out. A `gaussian_dp_mu` or `rho` implies an ε at δ, which is 1e-5 by default.
+    An `advantage` is δ at ε = 0, and a `true_positive_rate` at a `false_positive_rate` implies a δ at ε = 0. A request
+    with such a risk may not have a δ. A `gaussian_dp_mu` or `rho` implies an ε at δ, which is 1e-5 by default.
     """
 
     def check(self) -> None:

@@ -158,6 +158,9 @@ def _read_fields(
 ) -> JsonRecord:
     """Return the fields of the request; options override fields of the request file.
 
+    Two fields are objects that are put together from several options: the `query`, which says at which ε, δ or other
+    points the answer is computed, and the `claim`, an (ε, δ) that the answer judges (--claim-epsilon, --claim-delta).
+
     Args:
         problem: the request class.
         context: context of the command, with the faults of its options.
@@ -181,7 +184,8 @@ def _read_fields(
     query |= {name: texts[name] for name in LIST_OPTIONS if texts[name]}
     if query:
         fields.values["query"] = query
-    claim = {name: texts[f"{CLAIM}{name}"] for name in QUERIES if texts[f"{CLAIM}{name}"] is not None}
+    claim_texts = {name: texts[f"{CLAIM}{name}"] for name in QUERIES}
+    claim = {name: text for name, text in claim_texts.items() if text is not None}
     if claim:
         fields.values["claim"] = claim
 

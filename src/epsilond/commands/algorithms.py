@@ -123,6 +123,7 @@ def _click_command(listed: ListedCommand, command: Callable[..., None]) -> objec
     Returns:
         The command, ready to be added to a group of commands.
     """
+    # With a callback, even an empty one, Typer converts the program to a group of commands, here of a single one.
     line = CommandLine(pretty_exceptions_enable=False)
     line.callback()(lambda: None)
     line.command(listed.name, cls=RequestCommand)(command)

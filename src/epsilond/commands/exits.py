@@ -116,23 +116,26 @@ def cluster_error() -> type[Exception]:
 
 
 def complaint(fault: Fault, name_field: Callable[[str], str] = option_name) -> str:
-    """Return the message about a fault, such as `--clients is out of range`.
+    """Return the message about a fault, such as `error: --clients is out of range`.
 
-    A message that is a sentence of its own follows a colon.
+    It names the option or argument with the fault. A fault's message that is a sentence of its own follows a colon.
 
     Args:
-        fault: the fault; its pointer begins with the name of a field.
+        fault: the fault; its JSON pointer begins with the name of a field of the request, or of an argument.
         name_field: for a field of the request, returns the option with which it is given.
 
     Returns:
         The message in one line, which begins with "error:".
     """
     name, _, place_inside = fault.pointer.removeprefix("/").partition("/")
-    subject = ARGUMENTS[name] if name in ARGUMENTS else name_field(name)
     if name.isupper():  # an argument, such as SPEC
-        subject = name
-    subject = " at ".join(part for part in (subject, place_inside) if part)
-    if subject and fault.message.startswith(SENTENCES):
+        option = name
+    elif name in ARGUMENTS:
+        option = ARGUMENTS[name]
+    else:
+        option = name_field(name)
+    subject = " at ".join(part for part in (option, place_inside) if part)
+    if subject and fault.message.startswith(SENTENCES):  # the message is a sentence of its own
         subject += ":"
     allowed = f"(allowed: {fault.allowed})" if fault.allowed else ""
     return " ".join(part for part in ("error:", subject, fault.message, allowed) if part)

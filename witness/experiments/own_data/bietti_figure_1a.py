@@ -71,13 +71,16 @@ class FigureArm:
 
     @property
     def seconds(self) -> float:
-        """Estimated time of one trial on one core, in seconds.
+        """Estimated time that one trial of this setting takes on one core, in seconds.
 
-        One training serves all settings of the figure. So each setting is assigned an equal share of its time.
+        One training computes the results of all settings (noise multiplier, personalization and number of rounds) of
+        the paper's Figure 1(a). Each setting is assigned an equal share of its time.
         """
         users = SyntheticUsers()
         rounds, records = max(ROUNDS), users.users * BATCH_SIZE
+        # Every user has a model in every run, that is, for each noise multiplier, personalization and step size.
         model_coordinates = float(users.users * users.dimension * len(distinct_runs()))
+        # In a round, `PRODUCTS` times each model coordinate is multiplied with a feature of each record of a batch.
         work = TrialWork(
             multiply_adds=rounds * PRODUCTS * BATCH_SIZE * model_coordinates,
             numbers=float(rounds * records * users.dimension),
@@ -270,7 +273,8 @@ class _Scores:
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims that Bietti et al. make in Section 6 about their synthetic data.
 
-    Personalization is the weight of the shared model. It ranges from users' own models only to one model for all.
+    Personalization is the weight of the shared model. It ranges from 0, with users' own models only (`LOCAL`), to
+    infinity, with one model for all (`SHARED`).
 
     Args:
         answers: results of the experiment, one for each noise multiplier, number of rounds, and personalization.
@@ -282,8 +286,9 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     first, last = ROUNDS[0], ROUNDS[-1]
     later_rounds = ROUNDS[2:]  # 200 and 300
 
-    # Without noise, over the settings in which users have a shared model and own models.
-    personalized = [scores.risk_at(0.0, value, last) for value in TIMES_PARTICIPANTS if 0.0 < value < SHARED]
+    # Without noise, for weights at which users have both a shared model and own models.
+    mixed_weights = [weight for weight in TIMES_PARTICIPANTS if LOCAL < weight < SHARED]
+    personalized = [scores.risk_at(0.0, weight, last) for weight in mixed_weights]
     best_personalized = min(personalized, key=lambda measured: float(measured.mean))
     return (
         judge_pairs(

@@ -273,14 +273,15 @@ def _accuracies(
 def _train(
     study: DataName, folder: Path, personalization: float, noise_multiplier: float, seed: int
 ) -> npt.NDArray[np.float64]:
-    """Train with all step sizes of the grid, and measure the test accuracies after fractions of the rounds.
+    """Train with all step sizes of the grid, and measure the test accuracies after some fractions of the rounds.
 
-    The results are stored, because several simulations need the same training.
+    A cache keeps recent results, because several simulations need the same training.
 
     Args:
         study: name of the data set.
         folder: folder of its files.
-        personalization: αQ, the weight α of the model that all users share, times the number Q of users in a round.
+        personalization: the product αQ. α is the weight of the model that all users share, Q the number of users in a
+            round.
         noise_multiplier: standard deviation of the noise in units of the clipping norm.
         seed: seed of all randomness.
 

@@ -155,9 +155,9 @@ class InsuranceArm:
             A lower and an upper bound on ε; None without noise.
         """
         del folders
-        first_size, *_, last_size = group_sizes(self.silos)
+        largest_size, *_, smallest_size = group_sizes(self.silos)
         return self.settings.certify(
-            without_test_records(first_size), 1.0, smallest_client=without_test_records(last_size)
+            without_test_records(largest_size), lipschitz_ratio=1.0, smallest_client=without_test_records(smallest_size)
         )
 
 
@@ -278,6 +278,9 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of Lowy and Razaviyayn in Section 5 and Appendix H.2 about linear regression.
+
+    Some claims compare algorithms with their noise (arms). The others are about the naive predictor, which always
+    predicts the mean of the training targets.
 
     Args:
         answers: results of the experiment, one for each panel of the figures, algorithm with its noise, and ε.

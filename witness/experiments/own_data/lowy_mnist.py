@@ -179,9 +179,10 @@ class MnistArm:
         return _run_trial(self, folders["mnist"], seed)
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return certified bounds on ε at δ = n⁻², for an image in one silo with its n training records.
+        """Return certified bounds on ε at δ = n⁻², for an image in one silo, a client with n training images.
 
-        Without mixing, an image is in five silos, so that its whole ε is larger.
+        Only this silo's use of the image counts. Unless images are distributed at random (mixed), an image is in five
+        silos, one for each digit of the other parity. Its ε for all five is larger.
 
         Args:
             folders: not used; the numbers of records are known.

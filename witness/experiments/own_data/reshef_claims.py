@@ -48,8 +48,9 @@ def printed_accuracy(row: PrintedRow, name: str) -> float:
 def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of Reshef and Levy about Table 1, which prints accuracies for several privacy levels ρ.
 
-    ρ is the μ of μ-Gaussian differential privacy. The table compares the paper's own algorithm, in which a machine
-    takes back its earlier noise, with noisy SGD and with the algorithm of Lowy and Razaviyayn.
+    ρ is the μ of μ-Gaussian differential privacy. The table compares three algorithms: the paper's own one, in which a
+    machine takes back its earlier noise (`TAKEN_BACK`), noisy SGD, and that of Lowy and Razaviyayn
+    (`SEVERAL_PASSES`).
 
     Args:
         answers: results of the experiment, one for each ρ and algorithm.
@@ -65,7 +66,7 @@ def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     table_order = [((TAKEN_BACK, rho), (SEVERAL_PASSES, rho)) for rho in all_rho[:-1]]
     table_order.append(((SEVERAL_PASSES, largest), (TAKEN_BACK, largest)))
     return (
-        *_judge_algorithms(scores, TABLE_1),
+        *_judge_algorithms(scores, TABLE_1),  # compare the algorithms in pairs
         _judge(
             "The accuracy of all three algorithms rises with ρ.",
             scores,

@@ -112,11 +112,11 @@ def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corr
 
     Args:
         run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
-            loss in d dimensions has Lipschitz constant L, smoothness β and strong convexity μ, with κ = β/μ, on a
-            domain of diameter D. φ and v are the standard deviations of gradients within and between clients.
+            loss in d dimensions has Lipschitz constant L and smoothness β, on a domain of diameter D. φ and v are the
+            standard deviations of gradients within and between clients.
         batch_size: records K of a batch.
-        reading: "printed" by Lowy and Razaviyayn has β² in the first term, which then has the wrong unit (erratum
-            E-07).
+        reading: "printed" by Lowy and Razaviyayn has β² in the first term, which then has the wrong unit;
+            "corrected" has β.
 
     Returns:
         The terms by name, in loss units without constants.
@@ -147,8 +147,9 @@ def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, fl
 
     Args:
         run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
-            loss in d dimensions has Lipschitz constant L, smoothness β and strong convexity μ, with κ = β/μ, on a
-            domain of diameter D. φ and v are the standard deviations of gradients within and between clients.
+            loss in d dimensions has Lipschitz constant L, smoothness β and strong convexity μ, with κ = β/μ. Δ is the
+            excess risk of the initial model. φ and v are the standard deviations of gradients within and between
+            clients.
         batch_size: records K of a batch.
 
     Returns:
@@ -157,6 +158,7 @@ def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, fl
     curvature = run.strong_convexity * run.records  # μnM
     exponent = run.samples_per_client / (batch_size * math.sqrt(run.condition_number))
     privacy_divisor = curvature * batch_size * run.epsilon * run.epsilon
+    # `privacy` is d ln(1/δ), and `left_out` is (N − M)/(N − 1).
     return {
         "optimisation": run.gap * math.exp(-exponent),
         "sampling": run.gradient_std * run.gradient_std / curvature,
@@ -240,21 +242,21 @@ def informal_terms(run: OnePassFacts, *, reading: Reading = "corrected") -> dict
 
 
 def informal_rounds(run: OnePassFacts) -> float:
-    """Return the order of the number of rounds that the main text prescribes, without constants and logarithms.
+    """Return the order of the number of rounds that the main text of Lowy and Razaviyayn prescribes.
 
     It is ((βDεn)² M/(L²d))^{1/5} for convex losses, and √κ for strongly convex losses.
 
     Args:
-        run: constants of the run: n records of each of N clients, M participants in a round, and the target (ε, δ). The
-            loss in d dimensions has Lipschitz constant L, smoothness β and strong convexity μ, with κ = β/μ, on a
-            domain of diameter D. φ and v are the standard deviations of gradients within and between clients.
+        run: constants of the run: n records of each client, M participants in a round, and the target ε. The loss in d
+            dimensions has Lipschitz constant L, smoothness β and strong convexity μ, with κ = β/μ, on a domain of
+            diameter D.
 
     Returns:
         The number of rounds as a real number, up to constants and logarithms.
     """
     if run.strong_convexity > 0.0:
         return math.sqrt(run.condition_number)
-    scaled_curvature = run.smoothness * run.diameter * run.reach / run.lipschitz
+    scaled_curvature = run.smoothness * run.diameter * run.reach / run.lipschitz  # βDεn/L
     return math.pow(scaled_curvature * scaled_curvature * run.participants / run.dimension, 0.2)
 
 

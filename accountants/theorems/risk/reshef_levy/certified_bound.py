@@ -103,13 +103,13 @@ def certified_risk(
     """Compute three upper bounds on the excess risk of the algorithm of Reshef and Levy, at any step size.
 
     m of M clients report in each of T rounds. The domain has diameter D and dimension d, the losses are L-smooth, and η
-    is the step size. Let p = m/M, A = T(T + 1)/2 and h = 2ηLT, and let base be the sum of `base_parts`. Two of the
-    bounds are
+    is the step size. Two of the bounds are
 
-        R0 = [base + D√(cd/m) Σ_{t≤T} √t]/(A(1 − h)),
-        RI = [base + ηcdA/(mp²)]/(A(1 − 2h)).
+        R0 = [B + D√(cd/m) Σ_{t≤T} √t]/(A(1 − h)),
+        RI = [B + ηcdA/(mp²)]/(A(1 − 2h)),
 
-    The third one is RS of `stability_bound`. A bound is infinite if its denominator is not positive.
+    with p = m/M, A = T(T + 1)/2 and h = 2ηLT. B is the part without noise, the sum of `base_parts`. The third bound is
+    RS of `stability_bound`. A bound is infinite if its denominator is not positive.
 
     Args:
         run: the clients, rounds and constants of the losses.
@@ -148,7 +148,8 @@ def certified_risk(
         infinite_statistical = math.inf if statistical > 0.0 else 0.0
         return RiskParts(**bounds, optimisation=infinite_optimisation, statistical=infinite_statistical, noise=math.inf)
 
-    # Divide the least bound into summands. In RS the noise is the rest, because its denominator is another one.
+    # Divide the least bound into summands. R0 and RI are sums over one denominator. RS has another denominator, so
+    # that its rest is counted as noise.
     inflation = 1.0 / (1.0 - (2.0 * feedback if least == by_young else feedback))
     optimisation_term = inflation * optimisation / weight_sum
     statistical_term = inflation * statistical / weight_sum

@@ -64,18 +64,19 @@ def stability_bound(
 
 
 def _best_weights(recent: FloatArray, old: FloatArray, feedback: float) -> FloatArray:
-    """Return the weight λ in [0, 1 − h] that minimises the risk bound (r + o/λ)/(1 − h/(1 − λ)), elementwise.
+    """Return the λ in [0, 1 − h] that minimises a bound on the excess risk, elementwise.
 
-    The minimiser solves a quadratic equation. With f = 1 − h it is
+    The bound is
 
-        λ = f · o/(o + √(h o (o + f r))),
+        (r + o/λ)/(1 − h/(1 − λ)).
 
-    a form without cancellation. It is 0 if o = 0.
+    The minimiser solves a quadratic equation. With f = 1 − h it is λ = f · o/(o + √(h o (o + f r))), a form without
+    cancellation. It is 0 if o = 0.
 
     Args:
         recent: r > 0, the part of the numerator that does not depend on λ.
         old: o ≥ 0, the part that is divided by λ.
-        feedback: h in [0, 1).
+        feedback: h in [0, 1), from the smoothness of the losses.
 
     Returns:
         An array of weights, one per entry of `old`.
@@ -125,10 +126,11 @@ def _absence_powers(rate: float, ages: FloatArray) -> FloatArray:
 
 
 def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) -> FloatArray:
-    """Return the ages l that the stability bound tries: numbers of last rounds with noise that counts as recent.
+    """Return the values of l for which a bound on the excess risk by stability is computed, to find the least one.
 
-    Beyond the largest candidate, (1 − p)^l/p² is below e^−60, or the factor κ of `log_kappa` exceeds e^60. If the
-    losses are linear, the number T of rounds is a candidate too.
+    The bound treats the noise of the last l rounds as recent, and older noise in another way. Beyond the largest l, the
+    factor (1 − p)^l/p² of old noise is below e^−60, or the factor κ of `log_kappa` exceeds e^60. If the losses are
+    linear, the number T of rounds is tried too.
 
     Args:
         run: the number T of rounds, the probability p that a client reports in a round, and the smoothness L.

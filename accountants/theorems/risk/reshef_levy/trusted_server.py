@@ -99,9 +99,9 @@ def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -
 
 @request
 class TrustedRunInputs(CancellationRun):
-    """A run in which a trusted server adds the noise, and its Gaussian DP parameter ρ.
+    """A run in which a trusted server adds the noise, with its Gaussian-DP parameter `gaussian_dp_mu`, ρ in the paper.
 
-    If absent, `step_size` and `noise_std` are the printed values for ρ.
+    If `step_size` or `noise_std` is absent, it has the value that Reshef and Levy print for ρ.
     """
 
     gaussian_dp_mu: GaussianDpMu
@@ -110,7 +110,7 @@ class TrustedRunInputs(CancellationRun):
 
     @property
     def std(self) -> float:
-        """The noise σ per coordinate; if absent, the printed 2S√T/(ρm)."""
+        """The noise σ per coordinate; if absent, 2S√T/(ρm) for T rounds, m participants and clipping norm S."""
         if self.noise_std:
             return self.noise_std
         return 2.0 * self.clipping_norm * math.sqrt(self.rounds) / (self.gaussian_dp_mu * self.participants)

@@ -164,7 +164,7 @@ def small_step(left: float) -> Sides:
     """Check that the ratio of a step size to its largest allowed value is at most 1, up to rounding.
 
     Args:
-        left: the ratio, at least 0. Up to `ROUNDED` it counts as 1.
+        left: the ratio, at least 0. A ratio up to `ROUNDED`, slightly above 1, is accepted.
 
     Returns:
         Whether the condition holds, with its two sides, the ratio and 1.

@@ -153,10 +153,10 @@ def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation
 def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
     """Return whether truncation is so rare that publishing the number of the other records costs little privacy.
 
-    Let t be the probability that the record is in a truncated batch. Let p be the probability that the other records
-    fill all places of the batch except one. In this case their public number has a privacy loss of about t/p, and so
-    the variance t²/p. The variance of the noisy sum's loss is about (q s)² for small s. The result affects only the
-    tightness, because both bounds are valid.
+    Let t be the probability that the record is in a truncated batch. Let p be the probability that the number of other
+    records is one below the largest batch size. Publishing this number then costs a privacy loss of about t/p, with the
+    variance p (t/p)² = t²/p. The noisy sum has a loss of variance about (q s)², for small s. The result affects only
+    which of two valid bounds is used.
 
     Args:
         masses: probabilities of a truncated batch.

@@ -76,7 +76,7 @@ class SymbolProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε) of a mechanism that publishes a random symbol together with its output.
 
-        A symbol is a public outcome, such as whether a batch is full.
+        A symbol is a public outcome, such as whether a batch is full. Its log-probability has an error of at most η.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -85,7 +85,8 @@ class SymbolProfile(Profile):
             Arrays of lower and upper bounds on the natural logarithm of δ.
         """
         points = np.asarray(epsilon, dtype=np.float64)
-        slack = self.margin + 64 * UNIT_ROUNDOFF  # for the errors of the probabilities, and of the sum
+        slack = self.margin + 64 * UNIT_ROUNDOFF  # η, and the rounding errors of the sum
+        # The sign shifts ε by ∓2η for the errors of both probabilities: down for upper bounds, up for lower ones.
         upper = self._sum(points, -1.0, lambda profile, epsilons: profile.log_delta(epsilons).upper) + slack
         lower = self._sum(points, 1.0, lambda profile, epsilons: profile.log_delta(epsilons).lower) - slack
         return Enclosure(lower, np.minimum(upper, 0.0))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def spec_from_dp_event(event: DpEvent, *, relation: Relation = "add-or-remove-one") -> Spec:
-    """Return the Spec that a `DpEvent` of dp-accounting describes.
+    """Convert a `DpEvent` of dp-accounting to a Spec, our description of mechanisms for privacy accounting.
 
     Both libraries divide the noise by the bound on the norm of one record's value, so a noise multiplier is the same
     number here. The sensitivity follows from the relation. ADD_OR_REMOVE_ONE of dp-accounting is `add-or-remove-one`,
@@ -41,13 +41,13 @@ def spec_from_dp_event(event: DpEvent, *, relation: Relation = "add-or-remove-on
         relation: neighbouring relation of the guarantee that the Spec is used for.
 
     Returns:
-        The Spec, the description of all mechanisms of the event for privacy accounting.
+        The Spec of all mechanisms of the event.
 
     Raises:
         NotCovered: no Spec describes the event.
         NotPrivate: the event releases something without noise.
-        InvalidInput: the event releases nothing, or has numbers that no run can have. The message states the allowed
-            range. The pointer leads to the event: `/events/1/event`.
+        InvalidInput: the event releases nothing, or a number is out of range. The message states the allowed range. The
+            pointer leads to the event: `/events/1/event`.
     """
     run = run_of(parts_of(event, relation=relation))
     if run is None:

@@ -130,17 +130,18 @@ def read_randomized_response(placed: PlacedEvent) -> Parts:
 
 
 def read_tree(placed: PlacedEvent) -> Parts:
-    """Convert a tree aggregation event of dp-accounting to a spec, for the relation zero-out-one only.
+    """Convert a tree aggregation event of dp-accounting to Gaussian mechanisms, one for each level of the largest tree.
 
-    Gaussian noise is added to each node of some binary trees over the steps. A record contributes to at most one node
-    on each level of one tree. With s steps in the largest tree, this is a composition of ⌈log2(s + 1)⌉ Gaussian
-    mechanisms. The first record of that tree attains it, so the account is exact.
+    Gaussian noise is added to each node of some binary trees over the steps. Neighbours differ by zeroing one record
+    (the relation zero-out-one). A record contributes to at most one node on each level of one tree. With s steps in
+    the largest tree, this is a composition of ⌈log2(s + 1)⌉ Gaussian mechanisms. It is exact, because the first record
+    of the largest tree contributes to a node on every level.
 
     Args:
         placed: the event, with the number `noise_multiplier`, and the steps of each tree in `step_counts`.
 
     Returns:
-        The spec of the Gaussian mechanism, run once for each level. Empty if there are no steps.
+        The description of the Gaussian mechanism, with the number of its runs. Empty if there are no steps.
 
     Raises:
         NotCovered: the relation is another one.

@@ -196,7 +196,7 @@ def check_strategy(strategy: Strategy) -> list[str]:
         weight_key = getattr(inner, "weighted_by_key", "what they report")
         messages.append(UNWEIGHED.format(key=weight_key))
 
-    # The scale of the noise is right for the plain mean of FedAvg only.
+    # The scale of the noise is right for the plain mean of FedAvg only. A subclass may override this method.
     fedavg = averaging_of(inner)
     has_plain_mean = fedavg is not None and type(inner).aggregate_train is vars(fedavg)["aggregate_train"]
     if not has_plain_mean:

@@ -141,11 +141,12 @@ class RoundWatch:
             number: number of the round.
             arrays: the model that the clients receive.
         """
+        # Premises are conditions of the privacy theorem. These were observed to hold in this round.
         premises = check_start(self.evidence, self.models, arrays, number=number, previous=self.number)
         self.number = number
-        if PARAMETERS in premises:
-            # The clients start from a released model, and pending rounds have released none: the premises that were
-            # noted for them do not matter any more.
+        starts_from_released_model = PARAMETERS in premises
+        if starts_from_released_model:
+            # Rounds that were started and never aggregated have released no model, so they do not matter any more.
             self._premises_of_round.clear()
         self._premises_of_round[number] = premises
 

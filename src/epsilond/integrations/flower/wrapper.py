@@ -98,7 +98,7 @@ class WatchedWrapper:
         count_sensitivity: float,
         seed_noise: bool,
     ) -> None:
-        """Replace the methods of the wrapper by observing ones. The class describes the arguments."""
+        """Replace the methods of the wrapper by ones that observe it; for the arguments, see the class."""
         bases = bases_of(wrapper)
         if "aggregate_train" in vars(wrapper):
             raise InvalidInput.at("/strategy", "is observed already")
@@ -118,7 +118,7 @@ class WatchedWrapper:
         self._noise = NoiseSamples()
         self._messages: dict[Premise, str] = {}
         self._round: WrappedRound | None = None
-        self._probe: Probe | None = None
+        self._probe: Probe | None = None  # the coordinates of the model at which noise and sums are tested
         self._norm = float(wrapper.clipping_norm)  # of the present round
         self._parts = self._settings()
         self._replace_methods()
@@ -259,11 +259,11 @@ class WatchedWrapper:
         return arrays, metrics
 
     def _collect_updates(self, start: Arrays, replies: list[Message]) -> Aggregate:
-        """Return the aggregate of all replies that have a model of the right shape.
+        """Return the aggregate of all replies of the right shape, at a sample of coordinates (`_probe`).
 
         Args:
-            start: the model from which the clients trained. Its shapes determine the coordinates that are compared.
-            replies: replies that the wrapper has clipped.
+            start: the model from which the clients trained.
+            replies: replies of clients; the wrapper has clipped their updates.
         """
         if self._probe is None or not self._probe.fits(start):
             self._probe = Probe({name: array.shape for name, array in start.items()})
@@ -282,12 +282,12 @@ class WatchedWrapper:
         return metrics
 
     def _finish(self, current: WrappedRound | None, arrays: ArrayRecord, metrics: MetricRecord | None) -> None:
-        """Check the updates and the noise of a round that released a model, and pass the round to the receiver.
+        """Check the updates and the noise of a round that released a model, and pass the round to `release`.
 
         Args:
-            current: the round; None if it was not configured through the observed method.
+            current: the round; None if its configuration was not observed.
             arrays: the released model.
-            metrics: metrics that were released with the model, for which the caller must vouch.
+            metrics: metrics that were released without noise; the caller must declare that they reveal nothing.
         """
         self.models.release(arrays)
         if current is None or current.aggregate is None:
@@ -302,12 +302,12 @@ class WatchedWrapper:
         self._release(current)
 
     def _check_updates(self, current: WrappedRound, aggregate: Aggregate) -> None:
-        """Check that the updates of a round are clipped, have equal weights, and are divided by the planned number.
+        """Check that updates are clipped, have equal weights, and are divided by the number that the noise assumes.
 
-        Every deviation is reported. The message is that of its first occurrence in the run.
+        Every failure of such a condition (premise) is reported, with the message of the first round in which it failed.
 
         Args:
-            current: the round, in which the premises that hold are noted.
+            current: the round. Premises that hold are added to its `shown`.
             aggregate: the updates and their mean.
         """
         failures = list(self._list_failures(current, aggregate))

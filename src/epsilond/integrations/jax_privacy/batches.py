@@ -136,9 +136,9 @@ class ObservedBatches:
             yield batch
 
     def _check_population(self, records: int) -> None:
-        """Report a contradiction if the sampler does not draw from as many records as the plan's event states.
+        """Report a contradiction if the sampler does not draw from as many records as the accounted mechanism states.
 
-        The array of phases, with one entry for each record, is brought to this length.
+        `_phases`, which has an entry for each record, is extended or cut to this number.
 
         Args:
             records: number of records, or of users if the sampler draws users.

@@ -287,7 +287,9 @@ class EpsilondAccountant(Stated, IAccountant):
         return MECHANISM
 
     def state_dict(self, destination: MutableMapping[str, object] | None = None) -> MutableMapping[str, object]:
-        """Return the history, and the observations of the run as `evidence`, for a checkpoint.
+        """Return the state of the accountant for a checkpoint: its steps, and what was observed in the run.
+
+        The steps are entries of `history`, as in Opacus. They are compared with the observed ones first.
 
         Args:
             destination: mapping to which the entries are added, and which is returned; None for a new one.

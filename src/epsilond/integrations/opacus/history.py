@@ -105,6 +105,7 @@ def step_of(noise_multiplier: float, sample_rate: float, *, at: str = "") -> Spe
     Raises:
         InvalidInput: a number is out of range. The pointer ends with `/0` for the noise, and `/1` for the rate.
     """
+    # An entry of the history is a list. Errors name the noise multiplier by its index 0, and the rate by its index 1.
     mechanism = build(Gaussian, at, {"noise_multiplier": "0"}, noise_multiplier=noise_multiplier)
     # The batch is built for a rate of 1 too, because this checks the rate.
     batch = build(Subsampled, at, {"rate": "1"}, sampling="poisson", rate=sample_rate, mechanism=mechanism)

@@ -78,12 +78,14 @@ class ReusedRun(DescentRun):
         return factor * squared_std
 
     def aggregates(self, rounds: int, reading: Reading) -> Aggregates:
-        """Return averages over the clients at a number of rounds: noise variances up to a factor, and participants.
+        """Return averages over the clients of the variance of their noise, up to a factor, for R rounds.
+
+        The effective number M~ of participants in a round is returned, too.
 
         Args:
             rounds: number R of rounds.
-            reading: "printed" or "corrected" effective number M~ of participants. It matters only for losses that are
-                not smooth, because the paper uses M~ only in Theorem 2.4.
+            reading: whether M~ is that "printed" by Lowy and Razaviyayn, or "corrected". For smooth losses it is always
+                the corrected one, because the paper uses M~ only in Theorem 2.4, for other losses.
         """
         version = "corrected" if self.is_smooth else reading
         return aggregates(self.federation, rounds, version)

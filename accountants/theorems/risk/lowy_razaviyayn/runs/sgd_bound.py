@@ -34,8 +34,7 @@ class ExcessRiskProblem(EqualClientsRound):
         empirical_heterogeneity: standard deviation v̂ of the clients' mean gradients; if None, Φ̂.
         objective: "population" to bound the excess risk of the expected loss, "empirical" for the mean loss on the
             data.
-        steepest: largest smoothness of a client's weighted loss, if weights make it exceed that of the mean loss; None
-            otherwise.
+        steepest: largest smoothness of a client's loss times its weight, if it may exceed β; None otherwise.
     """
 
     lipschitz: float

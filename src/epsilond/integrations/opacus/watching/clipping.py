@@ -187,13 +187,13 @@ class ClippedSums:
 
     @staticmethod
     def copy_sums(optimizer: DPOptimizer) -> list[torch.Tensor | None]:
-        """Return the present clipped sums at the same coordinates; None where nothing was accumulated yet.
+        """Return the present sums of clipped gradients at the coordinates that are checked, a few of each parameter.
 
         Args:
             optimizer: the private optimizer; its parameters have the sums in `summed_grad`.
 
         Returns:
-            For each parameter, the copied values in double precision, or None.
+            For each parameter, the copied values in double precision; None if nothing was accumulated yet.
         """
         values: list[torch.Tensor | None] = []
         for parameter in optimizer.params:
