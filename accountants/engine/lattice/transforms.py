@@ -64,13 +64,14 @@ class Transforms:
         self.spectra: dict[tuple[GridAndTilt, bool], tuple[GridKey, Spectrum]] = {}
 
     def spectrum(self, choice: GridAndTilt, *, from_above: bool) -> tuple[GridKey, Spectrum]:
-        """Return the transform of the total loss at a tilt λ, on a lattice that is coarse enough for the budget.
+        """Return the Fourier transform of the total loss at a tilt, on a lattice within the limits on the work.
 
-        The result is stored. The oldest transforms are dropped if the stored ones take too much memory.
+        The tilt λ is the exponent of the weights e^{λS} of the total loss S. The result is stored. The oldest
+        transforms are dropped if the stored ones take too much memory.
 
         Args:
-            choice: the lattice and the tilt. A coarser lattice is used if this one exceeds the budget.
-            from_above: whether the distributions dominate, for upper bounds. Otherwise they are dominated.
+            choice: the lattice and the tilt. A coarser lattice is used if this one takes too much work.
+            from_above: True for a larger δ, for upper bounds. False for a smaller δ, for lower bounds.
 
         Returns:
             The parameters of the lattice that was used, and the transform on it.

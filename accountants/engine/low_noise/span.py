@@ -125,8 +125,9 @@ def _round_up_to_seven_bits(value: float) -> float:
 def _spans(tilts: FloatArray, log_moments: FloatArray, depth: float, tilt: float, loss: float) -> FloatArray:
     """Return the length of a table, in nats, beyond which losses are negligible by the Chernoff bound at each tilt.
 
-    A tilt is the exponent μ of the weight e^{μS} of a total loss S. Losses are negligible in the upper bound. In the
-    lower bound they are also negligible after they are counted as losses that are smaller by the length.
+    A tilt is the exponent μ of the weight e^{μS} of a total loss S. The table wraps around: losses beyond its length
+    are counted as losses that are smaller by the length. They must be negligible for the upper bound on δ as they are,
+    and for the lower bound also after this reduction.
 
     Args:
         tilts: tilts μ of the Chernoff bounds.
@@ -138,6 +139,7 @@ def _spans(tilts: FloatArray, log_moments: FloatArray, depth: float, tilt: float
     Returns:
         One length for each μ; math.inf unless μ is well above λ.
     """
+    # The losses beyond a table have at most e^−`left_out` of any δ that the table serves, −log δ ≤ `margin` · `depth`.
     log_ratios = log_moments + RESOLUTION.margin * depth + RESOLUTION.left_out
     upper_spans = log_ratios / tilts
 

@@ -99,17 +99,18 @@ class LossTable:
         return min(max(bound, 0.0), 1.0)
 
     def _sum_above(self, index: int, excess: float) -> tuple[float, float]:
-        """Return the sum Σ p (1 − e^{ε − S}) over the losses S > ε of the table with probabilities p, and its error.
+        """Return δ(ε) of the table, the sum Σ p (1 − e^{ε − S}) over its losses S > ε with probabilities p.
 
-        ε is S₀ + `index` · h − `excess`, with the least loss S₀ and the spacing h. The sum is P(S > ε) minus the sum of
-        p e^{ε − S}.
+        It is P(S > ε) − Σ p e^{ε − S}. The first term is tabulated. For the second one, the tabulated masses are
+        multiplied by weights, because they are p e^{λ (S − S₀)} for the least loss S₀ and the tilt λ.
 
         Args:
             index: index of the first lattice point above ε.
             excess: distance of that point from ε, in nats.
 
         Returns:
-            The sum, and a bound on its absolute error: 0.5 ± 0.5 if a factor is out of the range of doubles.
+            The sum, and a bound on its absolute error; 0.5 and 0.5, which hold for any sum in [0, 1], if a factor is
+            out of the range of doubles.
         """
         log_tilt = self.plan.tilt * index * self.plan.spacing
         if self.log_scale > 700.0 or log_tilt > 700.0:
