@@ -51,13 +51,16 @@ class Accounts:
         return self._cached_account(plan, effort, only_at, **changes)
 
     def _account(self, plan: RunSchedules, effort: Effort, only_at: float | None, **changes: Any) -> Account:
-        """Compute what `of` returns, without the cache.
+        """Compute the guarantee of a run in the setting of the request, that is, for its relation, unit and observer.
 
         Args:
             plan: the batch size and the schedules of the run.
             effort: limit on the work of compositions.
             only_at: the only ε at which the guarantee is needed; None for all ε.
             changes: fields of the run's spec that are replaced.
+
+        Returns:
+            The guarantee, and the theorems that were tried for it. Unlike that of `of`, it is not stored.
         """
         problem = self.problem
         spec = replace(problem.spec(plan), **changes)
