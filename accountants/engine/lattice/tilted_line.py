@@ -117,10 +117,10 @@ class TiltedLine:
 def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, FloatArray]:
     """Compute the log moment K(λ) = log Σ m e^{λL} of each lattice distribution at a tilt λ, and a bound on its error.
 
-    The sum is over the finite losses L with masses m. With the mass a of the infinite loss and the total mass 1 + x,
-    it is 1 + c, where
+    The sum is over the finite losses L with masses m. Let the infinite loss have the mass a, and let all masses add up
+    to 1 + x, where x is due to rounding up. Then
 
-        c = Σ m (e^{λL} − 1) − a + x.
+        Σ m e^{λL} = 1 + c,      c = Σ m (e^{λL} − 1) − a + x.
 
     If the losses are small, log(1 + c) is accurate. If c is very large or near −1, log Σ m e^{λL} is computed directly.
 
@@ -142,7 +142,8 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
     # Otherwise c might overflow, or log(1 + c) lose its digits.
     is_moderate = (log_peak < 500.0) & (change > -0.9)
 
-    # The error of log(1 + c) follows from those of the terms of c, which are counted in units of roundoff.
+    # The error of log(1 + c) follows from those of the terms of c, in units of roundoff: of the exponents log m and λL,
+    # of the sum of all terms, and 32 for the other operations.
     numbers_of_terms = flat.expand(flat.lengths.astype(np.float64))
     term_units = np.abs(flat.log_mass) + 3.0 * np.abs(exponents) + numbers_of_terms + 32.0
     value = np.log1p(np.where(is_moderate, change, 0.0))
@@ -362,9 +363,10 @@ def _transform(law: TiltedDistribution, size: int, frequencies: IntArray | None)
     # An FFT of radix 2 has a relative error of 5u log₂N (docs/engine-certificate.md, B3), doubled for radix 3 and 5.
     # Sums over equal indices have errors in proportion to the number of their terms.
     most_wrapped = float(np.bincount(law.index % size).max())
-    fft_units = 10.0 * math.log2(size) + 16.0 + most_wrapped
-    error = UNIT_ROUNDOFF * fft_units * float(off_centre_weights.sum())  # of the FFT
-    error += float(law.weights @ law.errors) + 4 * UNIT_ROUNDOFF  # of the weights, and of the last sum
+    fft_units = 10.0 * math.log2(size) + 16.0 + most_wrapped  # in units of roundoff u; 16 is a margin
+    fft_error = UNIT_ROUNDOFF * fft_units * float(off_centre_weights.sum())
+    weight_error = float(law.weights @ law.errors)
+    error = fft_error + (weight_error + 4 * UNIT_ROUNDOFF)  # with that of the last sum
 
     values = rfft(wrap(law.index, off_centre_weights, size))
     if frequencies is not None:
