@@ -24,7 +24,7 @@ from typing import Generic, TypeVar
 from epsilond.accountants.errors import EpsilondError
 from epsilond.calibrators.answer import FrontierRun
 from epsilond.calibrators.mb_sgd.problem import Run, Traffic
-from epsilond.calibrators.mb_sgd.run_predictions import PREDICTION_ERROR, Outlook, RunPredictions, size_of
+from epsilond.calibrators.mb_sgd.run_predictions import PREDICTION_ERROR, RunFunctions, RunPredictions, size_of
 from epsilond.calibrators.serving.long_runs import LONG_BITS, SHORT_ROUNDS, is_long
 
 Chosen_co = TypeVar("Chosen_co", covariant=True)
@@ -75,7 +75,7 @@ def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffi
     return Choice(chosen, survey.frontier(traffic, certify_shorter=True))
 
 
-def smallest_likely_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffic: Traffic) -> Choice[Run]:
+def smallest_likely_run(runs: Sequence[Run], outlook: RunFunctions, *, within: float, traffic: Traffic) -> Choice[Run]:
     """Choose a small run with few certificates, for algorithms in which a certificate takes seconds.
 
     Its certified bound on the excess risk is at most (1 + within) times the least predicted one. If no such run is
@@ -107,7 +107,7 @@ class _Survey:
     The bounds are certified for a few runs, and predicted for the others. The chosen run is stored for `frontier`.
     """
 
-    def __init__(self, runs: Sequence[Run], outlook: Outlook) -> None:
+    def __init__(self, runs: Sequence[Run], outlook: RunFunctions) -> None:
         """Prepare the comparison of runs by their bounds on the excess risk.
 
         Args:

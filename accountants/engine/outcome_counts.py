@@ -64,14 +64,16 @@ def _iterate_count_steps(size: int, count: int) -> Iterator[_CountStep]:
 
 @functools.lru_cache(maxsize=_STORED_TABLES)
 def _stored_count_steps(size: int, count: int) -> tuple[_CountStep, ...]:
-    """Return all steps of an enumeration, from a cache: the compositions of a search often share them.
+    """Return the steps that enumerate how often each outcome occurs in several runs (`_iterate_count_steps`).
+
+    They are stored, because a search computes compositions with the same number of runs again.
 
     Args:
         size: number of outcomes.
         count: number of runs.
 
     Returns:
-        One step for each outcome.
+        One step for each outcome, which appends its counts to the lists of counts.
     """
     return tuple(_iterate_count_steps(size, count))
 

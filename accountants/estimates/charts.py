@@ -70,18 +70,20 @@ class Chart(NamedTuple):
         return -0.5 * (square + math.log(-math.expm1(-square)))
 
     def back(self, coordinate: float) -> float:
-        """Return the natural logarithm of the noise at a coordinate, the inverse of `of`.
+        """Return the natural logarithm of the noise with a given coordinate.
+
+        With random sampling, the coordinate is c = −½ log(e^{s²} − 1), where s is the sensitivity divided by the noise.
+        So s² = log(1 + e^{−2c}). Without random sampling, the coordinate is the logarithm itself.
 
         Args:
-            coordinate: any real number c. With random sampling, e^{−2c} = e^{s²} − 1; otherwise, c is the result.
-
-        Returns:
-            Natural logarithm of the noise.
+            coordinate: any real number c.
         """
-        if not self.square:
+        has_random_sampling = bool(self.square)
+        if not has_random_sampling:
             return coordinate
         least_square = 1e-300  # keeps the logarithm finite
         square = max(_log_one_plus_exp(-2.0 * coordinate), least_square)
+        # s² is inversely proportional to the squared noise, and is `self.square` at the log noise `self.start`.
         return self.start - 0.5 * math.log(square / self.square)
 
     def fall(self, log_noise: float) -> float:

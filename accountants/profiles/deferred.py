@@ -183,7 +183,7 @@ def _backward(make: Callable[[], Pair]) -> Profile:
 def deferred_pair(make: Callable[[], Pair]) -> Pair:
     """Return a pair of distributions with privacy profiles that are computed at the first use of one of them.
 
-    A search that uses only upper bounds on δ never evaluates an attained pair. Its profiles are then never computed.
+    Many searches need only upper bounds on δ. The profiles of a pair for lower bounds are then never computed.
 
     Args:
         make: function without arguments that returns the pair. It is called at most once.

@@ -169,14 +169,16 @@ class SubsampledSearch(PairSearch):
         if not 0.0 < base_epsilon < math.inf:
             return None
 
-        # Try points at increasing distances from the estimate, on the side where bounds are easier to certify.
+        # Try points at increasing distances from the estimate, on the side where bounds are easier to certify. The
+        # first distance is `_PAD` of the estimate. Its steepness, the slope of log δ' in ε', is set to 1.
         bound_at = self.upper_log_delta if side > 0 else self.lower_log_delta
         guess = Guess(amplified_epsilon(base_epsilon, self.rate), 1.0)
         certified = closest(bound_at, log_delta, guess, side * _PAD * guess.epsilon)
         if certified is not None or not self.base.symmetric:
             return certified
 
-        # Bounds at a single ε may differ from those of the base's search, because they are computed in another way.
+        # Bounds at a single ε may differ from those of the base's search, because they are computed in another way. So
+        # search for two neighbouring ε', with a bound above the target at the one and at most the target at the other.
         sides = crossing(bound_at, log_delta, guess._replace(steepness=1.0 / guess.epsilon))
         if side < 0:
             return sides.above
@@ -201,7 +203,9 @@ def subsample_test(test: NearTest, size: float, rate: float) -> NearTest:
     epsilon = amplified_epsilon(test.epsilon, rate)
     gamma = math.exp(min(epsilon, 700.0))  # the minimum keeps e^ε' finite
 
-    # The steepness changes by the factor dε/dε' = γ'/(γ' − 1 + q), with γ' = e^ε'. Its denominator is kept above 0.
+    # The steepness is the slope of the log of the false positive rate in the threshold. It changes by the factor
+    # dε/dε' = γ'/(γ' − 1 + q), with γ' = e^ε'. Bounds are only computed for γ' − 1 ≥ `_LEAST_EXCESS` q, which keeps the
+    # denominator above 0.
     least_denominator = -_LEAST_EXCESS * rate
     base_derivative = gamma / max(gamma - 1.0 + rate, least_denominator)
     steepness = test.steepness * base_derivative

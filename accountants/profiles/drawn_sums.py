@@ -104,10 +104,12 @@ class DrawnSumBound(Bound):
     def enclose(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the log of a bound on δ if a contribution is counted a random number of times.
 
-        The bound is η ((1 − β) G + β S). η is the probability that it is counted at all, γ = 1 + (e^ε − 1)/η and
-        β = e^ε/γ. G is the hockey-stick divergence of a Gaussian mixture at γ, and S a mean of those of Gaussian pairs
-        (see the class). β and 1 − β are both rounded outward. γ is rounded down for an upper bound, because divergences
-        decrease.
+        Let η be the probability that it is counted at all, γ = 1 + (e^ε − 1)/η and β = e^ε/γ. The bound is
+
+            η ((1 − β) G + β S),      G = E_γ(Σ π_k N(r_k, 1) ‖ N(0, 1)),      S = Σ π_k E_γ(N(d_k, 1) ‖ N(0, 1)),
+
+        with the attributes π_k, r_k and d_k, and the hockey-stick divergence E_γ. β and 1 − β are both rounded outward.
+        γ is rounded down for an upper bound, because divergences decrease with γ.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

@@ -223,8 +223,9 @@ class GeometricProfile(Profile):
     def _log_delta(self, epsilon: FloatArray) -> FloatArray:
         """Compute log δ at each ε without bounds on its error, as a sum of positive terms.
 
-        With the rate α, the shift k and D of `_log_total`, the finite losses are α (k − 2c). Let n be the number of
-        those above ε other than c = 0. Let c* be the largest c among them, and θ = α (k − 2c*) − ε ≥ 0. Then
+        With the rate α and the shift k, the finite losses L are α (k − 2c) for integers c. Let n be the number of those
+        above ε other than c = 0. Let c* be the largest c among them, θ = α (k − 2c*) − ε ≥ 0, and D the sum
+        (1 − e^{−α}) Σ e^{−α|y|} over the values y of the noise. Then
 
             δ(ε) = P(L = ∞) + P(L = αk) (1 − e^{ε − αk})
                  + (1 − e^{−αn}) [e^{−αc*} (1 − e^{−θ}) + e^{−α(c* − n + 1)} (1 − e^{−α(n − 1)})]/D.
@@ -245,7 +246,7 @@ class GeometricProfile(Profile):
         number = largest_count - first + 1.0
         minus_theta = np.minimum(epsilon - rate * (self.shift - 2.0 * largest_count), 0.0)
 
-        # The third summand: the loss at c*, and the n − 1 larger ones.
+        # The third summand: the loss at c*, and the n − 1 larger ones, of which `first` = c* − n + 1 is the least c.
         log_at_largest = -rate * largest_count + log_one_minus_exp(minus_theta)
         log_at_others = -rate * first + log_one_minus_exp(-rate * (number - 1.0))
         log_bracket = np.logaddexp(log_at_largest, log_at_others)

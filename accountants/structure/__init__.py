@@ -206,10 +206,9 @@ def left_out_is_the_same(sampling: DrawScheme, relation: Relation) -> bool:
 def drawn_level(spec: Subsampled, unit: Unit) -> Level:
     """Return whether the batches of a subsampled mechanism consist of records or of clients.
 
-    The spec may state this. If it does not, the protected unit is drawn. An exception is a draw around another draw. It
-    may be of records, of which a smaller batch is drawn, or of clients, which draw among their own records. It is taken
-    as a draw of clients, which amplifies less for a record. The bound also covers a draw of records if
-    `left_out_is_the_same` holds for the draw.
+    The spec may state this. If it does not, the protected unit is drawn, with an exception. If the batch of a draw is
+    itself sampled, the outer draw may be of records or of clients. It is taken as a draw of clients, because this
+    amplifies the privacy of a record less.
 
     Args:
         spec: a mechanism that is run on random batches.
@@ -231,10 +230,10 @@ def open_level(spec: Subsampled) -> bool:
 
 
 def of_records(spec: Spec) -> Spec:
-    """Return a copy of a mechanism in which draws that name neither records nor clients are draws of records.
+    """Return a copy of a mechanism in which random draws without a stated level are draws of records, not of clients.
 
-    Inside a draw of records, and on the data of one client, only records can be drawn. A draw that cannot be of
-    records, because of the draws inside it, is left unchanged. It is then a draw of clients.
+    Inside a draw of records, and on the data of one client, only records can be drawn. A draw is left unchanged if a
+    draw inside it is not possible from a batch of records. It is then a draw of clients.
 
     Args:
         spec: a mechanism that runs on a batch of records, or on one client's data.

@@ -108,17 +108,18 @@ def draw_scheme(spec: Subsampled) -> DrawScheme:
 
 
 def loses_amplification(draws: Sequence[Draw], observer: Observer, unit: ProtectedUnit) -> bool:
-    """Return whether the observer sees a draw of clients that would amplify for a unit if it were secret.
+    """Return whether random sampling of clients does not reduce ε, only because the observer sees the sampled clients.
 
-    Amplification by sampling makes ε smaller, because a batch may not include the protected unit.
+    Sampling reduces ε (amplification) because a batch may not include the protected unit. It does so only if the sample
+    is secret.
 
     Args:
         draws: the random draws of a run.
         observer: the adversary, named after the messages or models that it sees.
         unit: the protected unit: a record or a client, or a part of one within a window of time.
     """
-    # A draw of clients amplifies for a client, or for the single report of a client to a shuffler. A batch of all
-    # clients and a fixed partition into batches amplify for neither.
+    # A secret sample of clients reduces ε of a client, or of the single report of a client to a shuffler. A batch of
+    # all clients and a fixed partition into batches reduce neither.
     protects_clients = base_unit(unit) == "client"
     for draw in draws:
         is_of_clients = draw.level == "clients"

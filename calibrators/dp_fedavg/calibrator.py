@@ -306,7 +306,8 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     def warnings(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> Iterator[Caution]:
         """Yield warnings about the noise, assumed values, the training loop, and lost amplification.
 
-        The last one is for an observer who sees the participants. It states the noise that would suffice otherwise.
+        Random sampling of clients amplifies privacy only if the adversary does not see which clients participate. If it
+        does, the last warning states the noise that would suffice otherwise.
 
         Args:
             outcome: the certified noise of the request.
@@ -319,6 +320,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         yield from noise_cautions((solution.certified,), drawn=None if problem.sampling == "full" else "client")
         yield from assumption_cautions(problem)
         yield from own_cautions(problem, solution.figures)
+        # The random draws of clients do not depend on the numbers of rounds and the noise, so both are 1.
         draws = draws_of(spec(problem, 1, 1.0), "client")
         if not loses_amplification(draws, problem.observer, "client"):
             return

@@ -49,11 +49,13 @@ def guess(problem: DpFedavgProblem, rounds: int) -> float:
         rounds: number of rounds, at least 1.
 
     Returns:
-        The noise multiplier of a round as one mechanism. A poor estimate costs time, but changes no guarantee.
+        The noise multiplier of a round, whose noisy sums count as one Gaussian mechanism. A poor estimate costs time,
+        but changes no guarantee.
     """
+    # Another estimate is better for batches of a fixed size that the adversary does not see.
     estimate = likely_noise_of_batches if _has_hidden_batches(problem) else likely_noise
-    distance = sensitivity_factor(problem.relation)
-    return estimate(problem.target, rate=problem.rate, rounds=rounds, distance=distance)
+    sensitivity = sensitivity_factor(problem.relation)  # in clipping norms
+    return estimate(problem.target, rate=problem.rate, rounds=rounds, distance=sensitivity)
 
 
 def slope(problem: DpFedavgProblem, rounds: int, noise: float) -> float:

@@ -23,16 +23,17 @@ class NoiseEstimates:
 
         Args:
             runs: runs to estimate.
-            likely_noise: run ↦ estimate of its noise, before any correction.
-            rarity: run ↦ a number that orders runs by the error of this estimate.
+            likely_noise: function that estimates the noise of a run, before any correction.
+            rarity: function from a run to a number, such that runs with close numbers have estimates with similar
+                relative errors.
         """
         self._likely_noise = likely_noise
         self._rarity_of = rarity
         self._likely = {run: likely_noise(run) for run in runs}  # estimates without corrections
         self._rarity = {run: rarity(run) for run in self._likely}
-        # Certified runs and the corrections of their log noise, by rarity, and these rarities in ascending order.
+        # By rarity: the certified runs, each with the log of its certified noise over the estimate.
         self._corrections: dict[float, list[tuple[Run, float]]] = {}
-        self._known_rarities: list[float] = []
+        self._known_rarities: list[float] = []  # keys of the corrections, ascending
         self._is_corrected = False  # whether any correction is not 0
         self._noises: dict[Run, float] = {}  # estimates with the current corrections
 

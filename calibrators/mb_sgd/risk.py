@@ -258,18 +258,19 @@ def _printed_bound(
 def _aggregates(problem: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
     """Return the averages over clients that Theorems 2.1 and 2.2 of Lowy and Razaviyayn depend on.
 
-    The paper computes a number ξ of each client, its privacy cost, from its target, its records and the rounds. M_r is
-    the random number of participants of a round, and L the largest Lipschitz constant of a weighted loss.
+    The noise variance of a client is proportional to a number ξ, which the paper computes from the client's target, its
+    records and the rounds. M_r is the random number of participants of a round, and L the largest Lipschitz constant of
+    a weighted loss.
 
     Args:
         problem: losses, clients and target of the request.
         run: its batch size and number of rounds.
 
     Returns:
-        `participants`, `rms_participants`: averages of M_r.
+        `participants`, `rms_participants`: 1/E[1/M_r], and 1/√E[1/M_r²].
         `average_xi`: the root mean square, over M_r, of the mean of the M_r largest ξ.
         `largest_xi`: the largest ξ.
-        `average_psi`, `largest_psi`: both times L².
+        `average_psi`, `largest_psi`: `average_xi` L², and `largest_xi` L².
         `branch`: whether the average or the largest ξ gives the smaller bound.
     """
     members = members_of(problem, run)

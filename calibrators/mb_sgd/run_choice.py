@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from epsilond.calibrators.frontier import Choice, smallest_run
 from epsilond.calibrators.mb_sgd.members import likely_mean_noise_std, mean_noise_std, members_of
 from epsilond.calibrators.mb_sgd.problem import MiniBatchProblem, PacedProblem, Run
-from epsilond.calibrators.mb_sgd.run_predictions import Outlook
+from epsilond.calibrators.mb_sgd.run_predictions import RunFunctions
 from epsilond.calibrators.run_lattice import runs_within
 
 if TYPE_CHECKING:
@@ -52,19 +52,21 @@ def choose_among(
         InvalidInput: no run is within the budgets.
         EpsilondError: no noise can be certified for a run that is tried.
     """
-    runs = paid_runs(problem)
+    runs = paid_runs(problem)  # within the budgets
     if not has_bound(runs[0]):
         return Choice(max(runs, key=lambda run: (run.batch_size, closeness(run))))
-    outlook = Outlook(
+    functions = RunFunctions(
         likely_noise=partial(likely_mean_noise_std, certificates),
         certified_noise=partial(mean_noise_std, certificates),
         quick_risk=quick_risk,
         risk=risk,
+        # The estimated noise has a larger error for a larger rarity, a distance from a Gaussian privacy loss.
         rarity=partial(rarity_of, problem),
         reference=Run(batch_size=problem.samples_per_client, rounds=1),
-        cheap=lambda run: rarity_of(problem, run) == 0.0,  # exactly Gaussian runs have a closed form
+        # At rarity 0 the loss is exactly Gaussian. The noise then has a closed form.
+        cheap=lambda run: rarity_of(problem, run) == 0.0,
     )
-    return smallest_run(runs, outlook, within=problem.within, traffic=problem.traffic)
+    return smallest_run(runs, functions, within=problem.within, traffic=problem.traffic)
 
 
 def rarity_of(problem: MiniBatchProblem, run: Run) -> float:

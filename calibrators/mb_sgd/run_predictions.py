@@ -21,19 +21,21 @@ it is passed over. A run that is better than the best run by less is not certifi
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outlook:
+class RunFunctions:
     """Functions that give the noise and the risk bound of a run, by which a calibrator compares runs.
 
     Noises are standard deviations σ per coordinate, the root mean square over clients if they differ.
 
     Attributes:
-        likely_noise: run ↦ estimate of its noise.
-        certified_noise: run ↦ its certified noise, which may take seconds to compute.
-        quick_risk: (run, noise) ↦ approximation of the bound on the excess risk, which takes less time.
-        risk: (run, noise) ↦ the bound on the excess risk, as the answer states it.
-        rarity: run ↦ a number that orders runs by the error of the estimated noise.
-        reference: a run that is certified almost without work, or None; it may exceed the budgets.
-        cheap: run ↦ whether it is certified almost without work.
+        likely_noise: estimates the noise of a run.
+        certified_noise: computes the certified noise of a run, which may take seconds.
+        quick_risk: approximates the bound on the excess risk from a run and its noise, in less time.
+        risk: computes this bound, as the answer states it, from a run and its noise.
+        rarity: returns a number of a run, such that the noise of runs with close numbers is estimated with similar
+            errors.
+        reference: a run that is certified almost without work, or None. It only corrects estimates, so it may exceed
+            the limits of the request on gradients and communication.
+        cheap: returns whether a run is certified almost without work.
     """
 
     likely_noise: Callable[[Run], float]
@@ -79,7 +81,7 @@ class RunPredictions:
         certified: the runs with a certified noise so far, each with this noise and its risk bound.
     """
 
-    def __init__(self, runs: Iterable[Run], outlook: Outlook) -> None:
+    def __init__(self, runs: Iterable[Run], outlook: RunFunctions) -> None:
         """Prepare the predictions, and correct the estimated noise by that of the reference run if there is one.
 
         Args:

@@ -294,8 +294,8 @@ def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
 def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, noise_std: float) -> StepPlan:
     """Compare the risk bound of a plan with those of the run that the paper prescribes.
 
-    The explicit risk bound is evaluated at the paper's rounds, step size and envelope: first with the certified noise,
-    then with that of the paper's formula. `ratio` is the first of these bounds divided by the bound of the plan.
+    The explicit risk bound is evaluated at the paper's rounds, step size and smoothness of a smoothed loss (envelope):
+    with the certified noise, and with that of the paper's formula. `ratio` is the former over the bound of the plan.
 
     Args:
         plan: the chosen steps with their bound.

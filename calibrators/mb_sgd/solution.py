@@ -30,18 +30,19 @@ Answered_co = TypeVar("Answered_co", bound=MiniBatchProblem, covariant=True, def
 
 @dataclass(frozen=True, kw_only=True)
 class MembersSolution(Solution[Answered_co], Generic[Answered_co]):
-    """The certified noise of each kind of client of a run; clients may differ in data, batches and targets.
+    """A run with the certified noise of its clients, which may differ in their data, batches and targets.
 
-    The inherited `certified` and `norm` are those of the first kind.
+    Clients with equal data sizes, batches, losses and targets are one kind. The inherited `certified` and `norm` are
+    those of the first kind.
 
     Attributes:
         run: the batch size and the rounds.
-        certificates: the certified noise of each kind, with the request.
+        certificates: computes certified noise for any kind of client of the request, and stores it.
         members: the kinds of clients.
-        certified_members: the certificate of each kind: its noise multiplier with the guarantee.
-        noise_stds: certified standard deviation σ per coordinate of each kind.
-        printed_stds: σ that the paper prescribes for each group at the answer's rounds; empty if whole clients are
-            protected.
+        certified_members: noise multiplier and guarantee of each of `members`.
+        noise_stds: certified standard deviation σ of the noise per coordinate, of each of `members`.
+        printed_stds: σ by the formula of the paper for each of `members`, at this number of rounds; empty if whole
+            clients are protected.
     """
 
     run: Run
@@ -137,7 +138,7 @@ class GroupParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class MembersParameters:
-    """A run and its noise. A figure in which client groups differ is absent: no single value applies to all clients."""
+    """The parameters of a run for all clients. Where groups of clients need different values, a parameter is absent."""
 
     noise_std: Annotated[
         float | None,

@@ -134,8 +134,8 @@ class ConversionAnswer:
 class Mu2SgdParameters:
     """Parameters of a run of Algorithm 1 of Reshef and Levy, which adds noise to sums of gradient differences.
 
-    Round t has the weight α_t = t. The model x_{t+1} is 2/(t + 2) of the way from x_t to the iterate w_{t+1}. ρ is the
-    parameter μ of Gaussian differential privacy. L is the smoothness, D the diameter and G the Lipschitz constant.
+    Round t has the weight t. The model moves from x_t to x_{t+1} = x_t + 2/(t + 2) (w_{t+1} − x_t), where w_{t+1} is
+    the next iterate of the gradient steps.
     """
 
     noise_std: Annotated[

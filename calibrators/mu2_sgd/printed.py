@@ -63,7 +63,8 @@ def _evaluate_reading(problem: Mu2SgdProblem, target: Target, norm: float, readi
         problem: the request, with the clients, their reports, and who adds the noise.
         target: the target (ε, δ).
         norm: bound on the norm of one record's contribution, by which the noise multiplier is defined.
-        reading: `statement` or `corrected`, for the conversion of the target to the theorem's parameter.
+        reading: conversion of the target to the μ of Gaussian differential privacy: `statement` as in the paper,
+            `corrected` for the exact one.
 
     Returns:
         The noise and step size of the paper, the risk that it claims, and the certified ε and δ of this noise. The
@@ -79,7 +80,7 @@ def _evaluate_reading(problem: Mu2SgdProblem, target: Target, norm: float, readi
     # The paper's claim is for the relation replace-one, so the true privacy of its noise is compared for this relation.
     true_mu = ScheduleNoise(problem=problem, std=std).mu(problem.cap, relation="replace-one")
 
-    # The printed risk is proved only if the condition of the repaired proof holds.
+    # The paper's proof has an error. The printed risk is proved if the condition of the repaired proof holds.
     proof_conditions = [condition for condition in evaluation.conditions() if condition.id == PROVED_HERE.id]
     is_proved = all(condition.holds == Verdict.YES for condition in proof_conditions)
 
@@ -91,7 +92,7 @@ def _evaluate_reading(problem: Mu2SgdProblem, target: Target, norm: float, readi
         "true_gaussian_dp_mu": true_mu,
     }
     risk = None
-    if problem.printed_participation:
+    if problem.printed_participation:  # the paper claims a risk only for its own participation of clients
         risk = outputs["excess_risk"]
         parameters["certified_excess_risk"] = outputs.get("certified_excess_risk", outputs["excess_risk_at_step_size"])
     return make_reading(

@@ -11,7 +11,7 @@ from epsilond.calibrators.accelerated_mb_sgd.schedule import LikelyRisk, problem
 from epsilond.calibrators.frontier import Choice, smallest_run
 from epsilond.calibrators.mb_sgd.members import likely_mean_noise_std, mean_noise_std, members_of
 from epsilond.calibrators.mb_sgd.problem import Run
-from epsilond.calibrators.mb_sgd.run_predictions import Outlook
+from epsilond.calibrators.mb_sgd.run_predictions import RunFunctions
 from epsilond.calibrators.run_lattice import runs_within
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProble
         """Return the bound on the excess risk of a run with noise of a given standard deviation."""
         return plan_of(problem, run, noise_std).excess_risk
 
-    outlook = Outlook(
+    outlook = RunFunctions(
         likely_noise=likely_noise,
         certified_noise=functools.partial(mean_noise_std, certificates),
         quick_risk=lambda run, noise_std: likely_risk(run.batch_size, noise_std).at(run.rounds),

@@ -48,8 +48,9 @@ def share_of(entry: PlanEntry) -> float:
 def is_informative(entry: PlanEntry) -> bool:
     """Decide whether an algorithm's entry in a plan may be ranked.
 
-    It must keep to the plan's limits. If it has a bound on the excess risk, it must be better than the bound for the
-    initial model. The share of the initial risk that remains must be below 1, or unknown.
+    It may not be ranked if it exceeds a limit of the plan, or if its bound shows no improvement over the initial model.
+    The latter is so if the bound on the excess risk is no better than that of the initial model (`vacuous`), or if the
+    estimated share of the initial risk that remains (`remaining_share`) is at least 1.
 
     Args:
         entry: one algorithm with its calibration for the plan. `vacuous` marks a bound that is no better than the

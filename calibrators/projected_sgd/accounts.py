@@ -58,6 +58,9 @@ class Accounts:
             effort: limit on the work of compositions.
             only_at: the only ε at which the guarantee is needed; None for all ε.
             changes: fields of the run's spec that are replaced.
+
+        Returns:
+            The guarantee, and the theorems that were tried for it. Unlike that of `of`, it is not stored.
         """
         problem = self.problem
         spec = replace(problem.spec(plan), **changes)

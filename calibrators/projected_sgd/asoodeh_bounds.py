@@ -157,15 +157,17 @@ def _whole_ball_run(problem: ProjectedSgdProblem, plan: RunSchedules) -> Project
 def _stated_log_delta(problem: ProjectedSgdProblem, plan: RunSchedules) -> float:
     """Return the natural log of the δ that Theorem 2 or Corollary 3 of Asoodeh et al. states at the target's ε.
 
-    For equal steps and the last model the paper uses the real number n/m of steps in place of ⌊n/m⌋.
+    If all steps have the same step size and noise and the last model is released, the paper uses the real number n/m
+    of steps in place of ⌊n/m⌋.
 
     Args:
         problem: the request, with n clients.
         plan: the batch size m and the schedules.
     """
-    run = _whole_ball_run(problem, plan)
+    run = _whole_ball_run(problem, plan)  # with the assumption of the paper on the diameter after a step
     real_steps = None
-    if run.constant and run.stops == 1:
+    releases_last_model = run.stops == 1  # otherwise the run stops after a random one of several steps
+    if run.constant and releases_last_model:
         real_steps = problem.clients / plan.participants
     return log_contraction_bound(problem.target.epsilon, run, passes=real_steps).upper
 
@@ -202,15 +204,16 @@ def _run_with_losses(problem: ProjectedSgdProblem, losses: Fields, plan: RunSche
 
 
 def _closed_form_run(run: ProjectedRun) -> ProjectedRun:
-    """Return the run of closed form (12) of Asoodeh et al., with the least step size and noise in every step.
+    """Return the run to which closed form (12) of Asoodeh et al. applies, for the model after a random step.
 
-    Each step is assumed to map the domain into itself. The form is for the model after a random step.
+    Every step has the least step size and the least noise of the schedules. The image of the domain under a gradient
+    step is assumed to have at most the diameter of the domain (`whole_ball`).
 
     Args:
         run: the run with its schedules.
 
     Returns:
-        A copy of the run with constant schedules and this assumption.
+        A copy of the run with these constant schedules and this assumption.
     """
     return replace(
         run,

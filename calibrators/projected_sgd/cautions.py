@@ -27,15 +27,17 @@ def cautions(
     Args:
         solution: the certified run.
         utility: the risk bound, or the reason why there is none.
-        printed: the paper's bounds, evaluated in each interpretation of their text.
+        printed: the bounds that the paper prints, evaluated in each interpretation of their text.
 
     Yields:
-        Warnings about the number that was searched for, the paper's bounds, the run, and the bound on the risk.
+        Warnings about the minimality of the solved noise, step size or batch size, about the paper's bounds, the run,
+        and the bound on the risk.
     """
     problem = solution.problem
     yield from _minimality_cautions(solution)
     for caution in printed_cautions(printed, (solution.noise_std,)):
-        # If the request gives the noise, it need not be the smallest. A smaller printed noise is then no fault.
+        # This warning says that the paper's formula gives less noise than is certified, which shows an error of the
+        # paper only if the certified noise is the smallest one, not one that the request gives.
         if problem.solve_for == "noise_std" or caution.code != "printed-noise-below-certified":
             yield caution
     yield from _run_cautions(problem, solution.plan)
@@ -46,13 +48,14 @@ def cautions(
 
 
 def _minimality_cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
-    """Warn if the number that was searched for is the smallest that was tried, or if a smaller one may meet the target.
+    """Warn if the certified noise, step size or batch size may not be the smallest that meets the target.
 
     Args:
-        solution: the certified run. Its request names the number that was searched for.
+        solution: the certified run. Its request names the unknown: noise, step size or batch size.
 
     Yields:
-        At most two warnings. The second is for a search of the batch size that ended early.
+        At most two warnings. The first is for an unknown that is the smallest in the range of the search, or without a
+        proof that a smaller one misses the target. The second is for a search of the batch size that ended early.
     """
     problem, certified = solution.problem, solution.certified
     if problem.solve_for == "noise_std" and certified.noise == LEAST:
@@ -107,9 +110,11 @@ def _run_cautions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[
 
 
 def _assumptions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Caution]:
-    """Warn of assumed constants of the risk bound, of its unknown constant, and of batches that it does not cover.
+    """Yield warnings about assumptions of the risk bound.
 
-    The last two warnings are only for the release of the model after a random step.
+    Constants that the request does not give have assumed values. The other two warnings are only for the release of the
+    model after a random step. The risk bound of the paper has then a constant factor that is not known, and it covers
+    only batches of one record.
 
     Args:
         problem: the request; its absent fields have assumed values.

@@ -126,10 +126,10 @@ def _answer(
 
 
 def _step_figures(run: ProjectedRun, epsilon: float) -> dict[str, float]:
-    """Return two numbers of a gradient step of a run, each the largest over all steps.
+    """Return the diameter after a gradient step and the contraction of a noisy step, each the largest over all steps.
 
     Args:
-        run: the run by which the bound models the schedules.
+        run: the projected SGD run with the assumptions of the paper's bound.
         epsilon: ε of the hockey-stick divergence E_{e^ε}(P‖Q) = sup_A P(A) − e^ε Q(A), at least 0.
 
     Returns:

@@ -71,7 +71,7 @@ def solve_unknown(
         accounts: cache of the privacy guarantees of the request's runs.
 
     Returns:
-        The certificate, with the computed number in its field `noise`; the run with that number; and the batch sizes
+        The certificate, whose field `noise` has the value of any unknown; the run with this value; and the batch sizes
         that meet the target, which are None unless the batch size is the unknown.
 
     Raises:
@@ -84,10 +84,12 @@ def solve_unknown(
         return certified, problem.plan(noise_std=noise_std), None
     if problem.solve_for == "step_size":
         certified = StepSearch(problem, accounts).smallest()
-        return certified, problem.plan(step_size=certified.noise), None
+        step_size = certified.noise
+        return certified, problem.plan(step_size=step_size), None
     batches = feasible_batches(problem, accounts)
     certified = batches.certified
-    return certified, problem.plan(participants=certified.noise), batches
+    batch_size = certified.noise
+    return certified, problem.plan(participants=batch_size), batches
 
 
 def _smallest_noise(problem: ProjectedSgdProblem, accounts: Accounts) -> Certified:

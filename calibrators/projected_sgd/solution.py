@@ -15,8 +15,8 @@ class ProjectedSgdSolution(Solution[ProjectedSgdProblem]):
     """Certified run that answers a request of projected-sgd.
 
     Attributes:
-        plan: batch size and schedules of the run, with the computed number.
-        batches: batch sizes that meet the target; None unless the batch size was computed.
+        plan: batch size and schedules of step sizes and noise, including the value that the request left open.
+        batches: batch sizes that meet the target; None unless the request left the batch size open.
         accounts: cache of the privacy guarantees of the runs that were evaluated for the request.
     """
 
@@ -26,5 +26,5 @@ class ProjectedSgdSolution(Solution[ProjectedSgdProblem]):
 
     @property
     def noise_std(self) -> float:
-        """Standard deviation σ per coordinate of one client's noise, the least of all steps."""
+        """Standard deviation σ per coordinate of the noise of one client, the least over the steps of the schedule."""
         return self.plan.least_noise(self.problem.clients)

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def real_levels(release: IntegerRelease, rate: float, log_escape: float) -> float:
-    """Return the largest absolute value m of the noise, as a real number, at which an escape has a given probability.
+    """Estimate the largest absolute value m of the noise at which an escape has a given probability.
 
     The noise is an integer y with |y| ≤ m and probability proportional to e^(−α|y|). An escape is a message that only
-    one of two neighbours can send. The result is an estimate by formula F7 of the catalogue (docs/catalogue/das.md).
+    one of two neighbours can send, because the noise of the other one is limited to |y| ≤ m.
 
     Args:
         release: the messages of all rounds.
@@ -24,12 +24,14 @@ def real_levels(release: IntegerRelease, rate: float, log_escape: float) -> floa
 
     Returns:
         The number m, which need not be an integer.
+
+    Source: docs/catalogue/das.md, F7.
     """
     largest_shift, _ = release.parts[0]  # largest difference of two neighbours in a coordinate
 
-    # A coordinate with this shift escapes with some probability p. There are about total/largest_shift such
-    # coordinates, and a client participates with the problem's rate. So the probability of any escape is about
-    # p · rate · total/largest_shift.
+    # A coordinate with this shift escapes with some probability p. `total` is the sum of all shifts of all rounds, so
+    # there are about total/largest_shift such coordinates. A client participates with the problem's rate. So the
+    # probability of any escape is about p · rate · total/largest_shift.
     log_coordinate_escape = log_escape - math.log(release.problem.rate * release.total / largest_shift)
 
     # Solve p = (e^(α·shift) − 1)/(e^(α(m + 1)) (1 + e^(−α)) − 2) for the number m of levels.

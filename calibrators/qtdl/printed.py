@@ -92,14 +92,14 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
 
 
 def _reading_without_noise(theorem_1: TheoremAtInputs, claim: Target) -> PrintedReading:
-    """Return the claim and the conditions of Theorem 1 of Das et al. at inputs for which it defines no noise.
+    """Describe Theorem 1 of Das et al. at inputs for which its formulas give no noise.
 
     Args:
         theorem_1: the theorem, evaluated at the inputs.
         claim: the (ε, δ) that the theorem would guarantee.
 
     Returns:
-        The evaluated theorem without parameters, with the conditions that can be checked.
+        The claimed (ε, δ) and the conditions of the theorem that can be checked, without parameters of a noise.
     """
     conditions = (condition.at(theorem_1.inputs) for condition in THEOREM_1.conditions if condition.checked)
     return PrintedReading(

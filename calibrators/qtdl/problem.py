@@ -118,11 +118,11 @@ class SensitivityRule:
         return coupled_bounds(dimension, levels, **self._distances(dimension))
 
     def rounded_together(self, dimension: int, levels: int, log_failures: Sequence[float]) -> Iterator[Movement]:
-        """Yield bounds on the distance of neighbours that are rounded with the same random numbers, in grid steps.
+        """Yield bounds on the distance of two neighbouring updates after rounding with the same random numbers.
 
-        The first bound holds with certainty. Unless the kind is `coupled`, further ones follow, which fail with the
-        given probabilities (Hoeffding's inequality). The kind `trivial` has no bound at all: its neighbours are any two
-        points of the cube.
+        The first bound holds with certainty. Unless `kind` is `coupled`, further bounds follow, which fail with the
+        given probabilities (Hoeffding's inequality). For the kind `trivial`, two neighbours may be as far apart as the
+        grid allows. There is no bound then.
 
         Args:
             dimension: number of coordinates d.
@@ -130,7 +130,7 @@ class SensitivityRule:
             log_failures: natural logs of the failure probabilities in a round.
 
         Yields:
-            Bounds in the ℓ1, ℓ2 and ℓ∞ norm, each with its failure probability.
+            Bounds in the ℓ1, ℓ2 and ℓ∞ norm, in grid steps, each with its failure probability.
         """
         if self.kind == "trivial":
             return
@@ -141,25 +141,27 @@ class SensitivityRule:
                 yield hoeffding_bounds(dimension, levels, **distances, log_failure=log_failure)
 
     def on_grid(self, dimension: int, levels: int) -> Movement | None:
-        """Return the distance of two neighbouring unit updates on the grid, which rounding does not change.
+        """Return the distance of an example of two neighbours, both unit vectors on the grid.
 
-        For `unit-vector` the updates are opposite points of an axis, 2s steps apart. Otherwise one update has s − 1
-        steps in one coordinate, 1 step in 2s − 1 others, and 0 in the rest. The squares add up to s², so its norm is 1.
-        The other update exchanges some of these ones with zeros. Each exchange changes two coordinates by one step.
+        Rounding does not change them. If `kind` is `unit-vector`, they are opposite points of an axis, 2s steps apart.
+        Otherwise, the first one has s − 1 steps in one coordinate, 1 step in 2s − 1 others, and 0 in the rest. The
+        squares add up to s², so its norm is 1. In the second one, some of the coordinates with 1 step and as many with
+        0 are exchanged. Each exchange changes two coordinates by one step.
 
         Args:
             dimension: number of coordinates.
             levels: grid steps s in a unit.
 
         Returns:
-            The distance in grid steps. None for the rule `trivial`, or if the rule's distances allow no such pair.
+            The distance in grid steps. None for the kind `trivial`, or if the given distances of neighbours allow no
+            such example.
         """
         if self.kind == "trivial":
             return None
         if self.kind == "unit-vector":
             return Movement(2.0 * levels, 2.0 * levels)
 
-        # The number of exchanges is limited by the ones, the zeros, and the distances that the rule allows.
+        # The number of exchanges is limited by the ones, the zeros, and the given distances.
         distances = self._distances(dimension)
         l1, l2, linf = (Fraction(distances[norm]) * levels for norm in ("l1", "l2", "linf"))
         ones = 2 * levels - 1

@@ -252,14 +252,15 @@ class RateSearch:
     def _levels(self, log_rate: float) -> float:
         """Return the number of noise levels that a decay rate needs, as a real number.
 
-        With this number, the probability of escapes is the part of δ that the rate leaves for them. An escape is a
-        message that only one of two neighbours can send.
+        An escape is a message that only one of two neighbours can send. δ is the probability of privacy losses above ε,
+        which grows with the rate, plus the probability of escapes. The result is the number with which both add up to
+        the target δ.
 
         Args:
             log_rate: logarithm of the decay rate.
 
         Returns:
-            The number of levels; infinite if the rate leaves none of δ.
+            The number of levels; infinite if the privacy losses alone exceed the target δ.
         """
         rate = math.exp(log_rate)
         log_escape = self.log_escape(rate)
@@ -331,11 +332,11 @@ def support_log_delta(release: IntegerRelease, rate: float) -> float:
         composed privacy curve.
 
     Raises:
-        InvalidInput: ε is so small that the noise is not a double.
+        InvalidInput: ε is so small that the parameters of the noise are out of the range of doubles.
     """
     problem = release.problem
     target = problem.target
-    l2 = release.movement.l2
+    l2 = release.movement.l2  # largest ℓ2 distance of two neighbours, if it is known
     if l2 is not None and problem.rate == 1.0:
         return _concentrated_log_delta(release, rate, l2)
 
@@ -347,7 +348,7 @@ def support_log_delta(release: IntegerRelease, rate: float) -> float:
     curve = release.run_guarantee(release.noise(rate, levels), "coarse").curve
     estimate = curve.estimate(target.epsilon)
     if estimate is not None and estimate > (1.0 - FAR) * target.log_delta:
-        # So far above the target, an estimate is enough: this rate leaves nothing for escapes.
+        # An estimate so far above the target is enough: δ exceeds the target at this rate even without escapes.
         return estimate
     return curve.upper_log_delta(target.epsilon)
 

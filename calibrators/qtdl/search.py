@@ -153,7 +153,7 @@ class LevelsSearch:
         self._has_exact_levels = candidate.closed and math.isinf(candidate.release.log_failure)
 
     def certify(self, best: CertifiedNoise | None) -> CertifiedNoise | None:
-        """Find the fewest noise levels m at the candidate's decay rate for which the certified δ meets the target.
+        """Search for the fewest noise levels m at the candidate's decay rate with which certified δ meets the target.
 
         Args:
             best: the best certified noise so far; None if there is none. Numbers of levels at which this noise would
@@ -178,7 +178,8 @@ class LevelsSearch:
         if self._is_exact(start) and self._excess(start) <= 0.0:
             return self._certified_noise(start, is_minimal=True)
 
-        # Each level less raises log δ by at most α, so at least this many levels separate the start from the answer.
+        # A decrease of m by 1 raises log δ by at most the decay rate. So at least this many levels separate the start
+        # from the answer.
         distance = abs(self._excess(start)) / rate
         first_step = math.ceil(distance) if distance < start else 1
         levels = _least_integer_near(self._excess, start, MOST_LEVELS, first_step)

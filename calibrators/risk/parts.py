@@ -122,14 +122,14 @@ class ExplicitBound:
     envelope_smoothness: float | None
 
     def answer(self, theorem: Theorem, smoothness: float, *, heaviest: float = 1.0) -> UpperBound:
-        """Return the bound for an answer, with the evaluated condition of its theorem on the step size η.
+        """Return the bound in the form of an answer, with the theorem's condition on the step size η evaluated.
 
-        The condition is ηβ < 1 and, for smooth losses, also ηβh ≤ 1. Here β is the smoothness of the losses or of their
-        envelope, and h the largest weight of a loss.
+        The condition is ηβ < 1 and, for smooth losses, also ηβh ≤ 1. β is the smoothness of the losses. If they are not
+        smooth, the run minimises their Moreau envelope, and β is its smoothness. h is the largest weight of a loss.
 
         Args:
             theorem: the theorem of the bound.
-            smoothness: smoothness of the losses; not used if the run minimises an envelope.
+            smoothness: smoothness of the losses; not used if the run minimises a Moreau envelope.
             heaviest: largest weight h of a client's loss, relative to the mean weight.
 
         Returns:
@@ -143,9 +143,10 @@ class ExplicitBound:
             weighted_step = scaled_step
         # The tolerance allows for the rounding of the three factors.
         is_allowed = Verdict.of(scaled_step < 1.0 and weighted_step <= 1.0 + STEP_ROUNDING)
+        # Some theorems have no condition on the step size.
         step_conditions = [condition for condition in theorem.conditions if condition.id == "step-size"]
         conditions = [
-            ConditionResult(condition.id, condition.statement, is_allowed, weighted_step, 1.0)
+            ConditionResult(condition.id, condition.statement, is_allowed, left=weighted_step, right=1.0)
             for condition in step_conditions
         ]
         return UpperBound(
@@ -304,7 +305,9 @@ def _learning_radius(problem: RiskFields, setting: LowerBoundSetting) -> float:
 
 
 def reference_rates(problem: RiskFields, setting: LowerBoundSetting) -> ReferenceAnswer:
-    """Compute the orders of excess risk that Section 3 of Lowy and Razaviyayn compares with, its misprints corrected.
+    """Compute the orders of excess risk of other settings, with which Lowy and Razaviyayn compare theirs in Section 3.
+
+    Misprints of the paper are corrected.
 
     Args:
         problem: the request; only its standard deviation of gradients is used.
@@ -316,14 +319,15 @@ def reference_rates(problem: RiskFields, setting: LowerBoundSetting) -> Referenc
     """
     inputs = inputs_of(ReferenceInputs, setting, gradient_std=problem.gradient_std)
     evaluation = REFERENCE_RATES.evaluate(inputs, "corrected")
-    (free_privacy,) = (condition for condition in evaluation.conditions if condition.id == "privacy-for-free")
+    free_privacy = [condition for condition in evaluation.conditions if condition.id == "privacy-for-free"]
+    (free_privacy_answer,) = condition_answers(free_privacy)
     return ReferenceAnswer(
         theorem=REFERENCE_RATES.id,
         non_private_scale=evaluation.outputs["non_private_scale"],
         one_record_scale=evaluation.outputs["one_record_scale"],
         central_scale=evaluation.outputs["central_scale"],
         free_privacy_epsilon=evaluation.outputs["free_privacy_epsilon"],
-        free_privacy=condition_answers((free_privacy,))[0],
+        free_privacy=free_privacy_answer,
     )
 
 

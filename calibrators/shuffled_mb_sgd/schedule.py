@@ -9,7 +9,7 @@ from epsilond.accountants.numerics.root_search import bisect_reals
 from epsilond.calibrators.frontier import Choice, smallest_likely_run
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.mb_sgd.run_choice import paid_runs
-from epsilond.calibrators.mb_sgd.run_predictions import Outlook
+from epsilond.calibrators.mb_sgd.run_predictions import RunFunctions
 from epsilond.calibrators.mb_sgd.schedule import risk_at
 from epsilond.calibrators.search import LEAST, MOST
 from epsilond.calibrators.shuffled_mb_sgd.problem import ShuffledMbSgdProblem
@@ -167,7 +167,7 @@ def choose_run(problem: ShuffledMbSgdProblem, certificates: Certificates[Shuffle
     Raises:
         InvalidInput: the budgets leave no run.
     """
-    outlook = Outlook(
+    outlook = RunFunctions(
         likely_noise=certificates.likely_noise_std,
         certified_noise=certificates.noise_std,
         quick_risk=lambda run, noise_std: risk_at(problem, run, noise_std, quick=True),

@@ -79,15 +79,15 @@ class Desk:
     def write_all(self, connection: Connection, moves: Sequence[LoggedMove]) -> list[JsonRecord]:
         """Append the entries of moves (changes of ledgers) to the log, and store the answer to each.
 
-        The new head (size and Merkle root) is put into `connection.info[WRITTEN]`. The caller may use it once the
-        transaction has succeeded.
+        The log is a Merkle tree. Its head consists of its size and root. The new head is put into
+        `connection.info[WRITTEN]`. The caller may use it once the transaction has succeeded.
 
         Args:
             connection: connection of the transaction of the moves.
             moves: moves in the order of their entries.
 
         Returns:
-            The answer to each move: its own answer, or the receipts of its entries under the new signed head.
+            The answer to each move: its own answer, or receipts, that is, proofs that its entries are in the log.
 
         Raises:
             NotReconciled: the log lacks entries that it had before. The transaction must be rolled back.
@@ -98,6 +98,7 @@ class Desk:
         now = self._clock()
         nodes = StoredNodes(connection)
         signing_key = self._keyring().signing
+        # The log must contain each head that is known from before.
         self._continuity.require(self._continuity.known_heads(), roots(nodes, first))
         rows_by_move = entry_rows(moves, first, now)
         rows = list(itertools.chain.from_iterable(rows_by_move))
@@ -215,9 +216,9 @@ class Desk:
             connection: connection to read on.
             tenant: owner of the ledgers; None means any.
             identifiers: ids of the ledgers.
-            with_voids_of: a reservation to include. The number of its voided runs, that is, of committed runs that were
-                taken back, is read from the log.
-            including: ids of more reservations to include. Those with uncommitted runs are always included.
+            with_voids_of: a reservation to include, with the number of its voided runs. These are committed runs that
+                were taken back; only the log has their number.
+            including: ids of more reservations to include. Reservations with uncommitted runs are always included.
 
         Returns:
             The rows of each ledger and the state that they describe, by its id.

@@ -102,21 +102,22 @@ def require_reconciled(connection: Connection, rows: Iterable[LedgerRow]) -> Non
 
 
 def require_sole(connection: Connection, rows: Iterable[LedgerRow]) -> None:
-    """Check that no other open ledger covers the same people as one of these ledgers.
+    """Check that no other open ledger of the same organisation covers the people of one of these ledgers.
 
-    Two open ledgers could each spend a full budget on the same people.
+    A ledger covers the people in a data set, or in a block, a part of it. Two open ledgers could each spend a full
+    privacy budget on the same people.
 
     Args:
         connection: database connection.
         rows: rows of the ledgers.
 
     Raises:
-        BlockHasLedger: another such ledger is open; or one of these ledgers is closed, and there is another one.
+        BlockHasLedger: another such ledger is open; or one of the given ledgers is closed, and there is another one.
     """
     for row in rows:
-        colliding = owners.colliding(connection, row)
-        all_others = [identifier for identifier, _ in colliding]
-        open_others = [identifier for identifier, is_open in colliding if is_open]
+        overlapping = owners.colliding(connection, row)
+        all_others = [identifier for identifier, _ in overlapping]
+        open_others = [identifier for identifier, is_open in overlapping if is_open]
         if all_others and row.status == "closed":
             message = "the data set has another ledger since it belongs to an organisation, and this one is closed"
             raise BlockHasLedger(message, None, {"ledger": all_others[0]})

@@ -200,7 +200,7 @@ class BookReader(PublishedLog):
         Raises:
             NotFound: this tenant has no such ledger.
         """
-        _, state = self.whole(tenant, identifier)
+        _, state = self.row_and_state(tenant, identifier)
         return state
 
     def sole_state(self, tenant: str, identifier: str) -> LedgerState:
@@ -244,7 +244,7 @@ class BookReader(PublishedLog):
         require_setting(state, job)
         return state
 
-    def whole(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
+    def row_and_state(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
         """Return the rows and the state of a ledger, read at the same moment.
 
         The state has all reservations of the ledger, on which changes can be computed.

@@ -86,10 +86,11 @@ class Compartment(Protocol):
             spec: description of the run: a mechanism, with the number of its steps.
 
         Returns:
-            A number above 0 if it does, otherwise at most 0. It is roughly log(cost of the run / remaining budget).
+            A number above 0 if it does, otherwise at most 0. It is roughly log(cost / remaining budget). The cost is
+            the privacy loss of the run in the notion of the budget, such as ρ of zCDP.
 
         Raises:
-            NoCertificate: no theorem gives a cost for such a mechanism in this slot or item.
+            NoCertificate: no theorem gives such a cost for the mechanism.
         """
 
 
@@ -247,15 +248,16 @@ class OfSlot:
         return min(math.log(float(own_delta)), target_log_delta)
 
     def excess(self, spec: Spec) -> float:
-        """Return by how much a run exceeds the free amounts of the slot; at most 0 if it fits.
+        """Return by how much a run exceeds the slot, a budget in one notion of privacy; at most 0 if it fits.
 
         Args:
             spec: description of the run: a mechanism, with the number of its steps.
 
         Returns:
             The largest log(charge / free amount) over the amounts of the slot, such as ρ and δ; −∞ if the run costs
-            nothing. For a mechanism without a μ² in a Gaussian slot, it is the value of `_residue_excess`. In a Rényi
-            slot of several orders, which count together, only its sign has a meaning.
+            nothing. There are two exceptions. A mechanism without a μ of Gaussian differential privacy may still be
+            charged to a Gaussian slot; the number is then an estimate from privacy profiles. In a slot with several
+            orders of Rényi divergences, the number only has the correct sign.
         """
         step, count = steps_of(spec)
         request = ChargeRequest(setting=self.state.setting, spec=step, count=count, eta=self.charge_target.eta)

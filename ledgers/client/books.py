@@ -186,8 +186,8 @@ class Books:
             name: name of the plan's item, or a label if a slot is charged.
             spec: mechanism; needed for a slot.
             slot: kind of the slot that is charged.
-            count: number of runs; None for all that the job has.
-            eta: η, the δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
+            count: number of runs; None for all runs of the item or of the mechanism.
+            eta: η, an increase of δ that is allowed if a mechanism that is not Gaussian is charged to a Gaussian slot.
             delta: δ of each run in a zcdp or pure slot.
             expires_in: seconds until the reservation expires; a day by default.
             key: idempotency key of the request; None makes a new one.

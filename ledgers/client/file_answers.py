@@ -122,7 +122,7 @@ def ledger_answer(book: Book, identifier: str) -> answers.LedgerAnswer:
     Raises:
         NotFound: the file has no such ledger.
     """
-    row, state = book.whole(OWNER, identifier)
+    row, state = book.row_and_state(OWNER, identifier)
     promise = compute_promise(state, of_block=bool(row.block))
     return answers.answer(row, state, promise, collisions(book.colliding(row.id)))
 

@@ -93,9 +93,9 @@ class Ledger:
         Args:
             algorithm: name of the algorithm.
             fields: fields of the algorithm's calibration, except for ε, δ and the others that the ledger sets.
-            slot: kind of the slot that would be charged. None means the Gaussian or the only slot if `item` is None.
+            slot: kind of the slot that would be charged. If `item` is None too, it is the Gaussian or the only slot.
             item: name of the plan's item that would be charged.
-            eta: δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
+            eta: increase of δ that is allowed if a mechanism that is not Gaussian is charged to a Gaussian slot.
 
         Returns:
             `request`, the calibration; `spec`, the mechanism to reserve; and `charge`. `slack` is the fraction by which
@@ -119,14 +119,15 @@ class Ledger:
     ) -> HeldRun:
         """Reserve runs of an item of the plan, or of a mechanism in a slot. Use the result in a `with` block.
 
-        A slot is a part of the budget for runs that are not planned.
+        An item of the plan is a mechanism with a number of runs. A slot is a part of the budget for other runs, in one
+        notion of privacy: gdp (Gaussian), zcdp, rdp (Rényi) or pure. The charge is the part of it that the runs use.
 
         Args:
             name: name of the plan's item, or a label if a slot is charged.
             spec: one mechanism, or a repeated one with steps that are reserved; needed for a slot.
             slot: kind of the slot that is charged.
             count: number of runs; None for all runs of the item or of the mechanism.
-            eta: δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
+            eta: increase of δ that is allowed if a mechanism that is not Gaussian is charged to a Gaussian slot.
             delta: δ of each run in a zcdp or pure slot.
             expires_in: seconds until the reservation expires; a day by default.
             unit: the protected unit of your analysis; another one than the ledger's is rejected.

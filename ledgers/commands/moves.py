@@ -66,8 +66,8 @@ def reserve(
         name: item of the plan; a label if a slot is charged.
         spec: mechanism as JSON text, path of a JSON file, or `-` for standard input; needed if a slot is charged.
         slot: kind of the slot that is charged: gdp, zcdp, rdp or pure. None charges the item of the plan.
-        count: number of runs, at least 1; None for all that the job has.
-        eta: η, the largest δ that the charge of a mechanism that is not Gaussian may add in a Gaussian slot.
+        count: number of runs, at least 1; None for all runs of the item or of the mechanism.
+        eta: largest increase of δ that is allowed if a mechanism that is not Gaussian is charged to a Gaussian slot.
         delta: δ of each run in a zcdp or pure slot.
         expires_in: seconds until the reservation expires, more than 0; None for a day.
         also: names or ids of the ledgers of other blocks that the runs read. All ledgers are charged, or none.

@@ -54,7 +54,7 @@ def restore_backup(store: DrillStore, record: DrillRecorder) -> None:
             expected="Refused: no shorter log is signed.",
             containing=FEWER,
         )
-        record.expect_success("The restored ledger is read.", lambda: process.book.whole(TENANT, ledger))
+        record.expect_success("The restored ledger is read.", lambda: process.book.row_and_state(TENANT, ledger))
         record.expect_success(
             "A receipt of a lost run is verified.",
             lambda: verify(lost_receipts[-1], process.keyring.keys),

@@ -41,7 +41,7 @@ def change_row(store: DrillStore, record: DrillRecorder) -> None:
             lambda: _execute(process.database, _slot_update(ledger).values(capacity=RAISED)),
             StoreFault,
             expected="Refused by a trigger.",
-            containing=store.of_trigger,
+            containing=store.trigger_error_text,
         )
         _set_used_amount(store, process.database, ledger, Decimal(0))
         record.expect_error(

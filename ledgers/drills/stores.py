@@ -36,11 +36,11 @@ class DrillStore(ABC):
     Attributes:
         folder: temporary folder of the drill.
         keys: folder of the keys that sign the log.
-        head: file of the log's newest head (size and Merkle root), as if on other storage.
-        of_trigger: text in the error of a statement that a trigger rejects.
+        head: file of the log's newest head (size and Merkle root), outside the database, so that no copy has it.
+        trigger_error_text: text by which an error shows that a trigger rejected a statement.
     """
 
-    of_trigger: ClassVar[str]
+    trigger_error_text: ClassVar[str]
 
     def __init__(self, folder: Path) -> None:
         """Set the paths of the keys and of the head in a folder. Nothing is created.
@@ -80,10 +80,10 @@ class SqliteStore(DrillStore):
     """Temporary SQLite database of a drill (a rehearsal of a fault): one file in a folder of its own.
 
     Attributes:
-        of_trigger: text in the error of a statement that a trigger rejects.
+        trigger_error_text: text in the error of a statement that a trigger rejects.
     """
 
-    of_trigger = "no move changes"
+    trigger_error_text = "no move changes"
 
     def __init__(self, folder: Path) -> None:
         """Set the paths of the database, the keys and the head in a temporary folder."""
@@ -141,11 +141,11 @@ class PostgresqlStore(DrillStore):
     The database and its copies have random names, so that no other database on the server is touched.
 
     Attributes:
-        of_trigger: text in the error of a statement that a trigger rejects, namely the SQL state of a broken
+        trigger_error_text: text in the error of a statement that a trigger rejects, namely the SQL state of a broken
             constraint.
     """
 
-    of_trigger = "SQLSTATE 23000"
+    trigger_error_text = "SQLSTATE 23000"
 
     def __init__(self, folder: Path, server: Engine) -> None:
         """Set the paths in a folder, and create an empty database on a server.

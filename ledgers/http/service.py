@@ -92,14 +92,15 @@ class Ledgers:
         self.signatures = Signatures()
         self._book: Book | None = None  # the ledgers, while they are open
         self._keys: Keys | None = None
-        self._closed = unavailable_problem("The service is starting.")  # the error of requests while they are closed
+        self._closed_error = unavailable_problem("The service is starting.")  # for requests while it is closed
         self.warnings: tuple[Caution, ...] = ()
-        self._promises = PromiseCache()  # slow parts of the answers about ledgers
+        self._promise_cache = PromiseCache()  # slow parts of the answers about ledgers
         self._unbalanced: list[str] = []  # one sentence for each ledger whose rows differ from the log
-        self._kept: KeptHeads | None = None  # heads of the log that are kept outside its database
+        self._kept_heads: KeptHeads | None = None  # heads of the log that are kept outside its database
         self._log = structlog.get_logger()
         self._figures = Figures(metrics)
         self.webhooks = Webhooks(endpoints_of(settings.ledger_webhooks), metrics)
+        # 1 while the log has all its entries, and the rows of each ledger agree with it; otherwise 0.
         metrics.ledger_reconciled.set_function(lambda: float(self.trouble() is None and not self._unbalanced))
 
     @asynccontextmanager
@@ -115,7 +116,7 @@ class Ledgers:
         database = self._jobs.shelf.store.database
         if database.shared and not self._settings.ledger_keys:
             reason = f"Ledgers in a shared store need {PREFIX}LEDGER_KEYS: the folder of their keys."
-            self._closed = unavailable_problem(reason)
+            self._closed_error = unavailable_problem(reason)
             yield  # other requests are still answered
             return
         await to_thread.run_sync(self._open, database)
@@ -133,11 +134,11 @@ class Ledgers:
 
     def _stop(self) -> None:
         """Release everything, and answer further requests that the service is stopping."""
-        if self._kept is not None:
-            self._kept.close()
+        if self._kept_heads is not None:
+            self._kept_heads.close()
         self._book = None
         self._keys = None
-        self._closed = unavailable_problem("The service is stopping.")
+        self._closed_error = unavailable_problem("The service is stopping.")
         self.signatures.use(None)
         self._figures.follow(None)
 
@@ -160,8 +161,8 @@ class Ledgers:
         book = Book(add_tables(database), keys, evaluate=self._evaluate, file=head_file)
         self._adoption = Adoption(book)
         self._adoption.assign(self._organisations())
-        self._kept = KeptHeads(book, self._settings)
-        self._kept.begin()
+        self._kept_heads = KeptHeads(book, self._settings)
+        self._kept_heads.begin()
         self._book = self._figures.follow(book)
 
     def _may_use_memory(self) -> bool:
@@ -171,7 +172,7 @@ class Ledgers:
         """
         cause = self._jobs.forgets
         if not self._settings.ledgers_in_memory:
-            self._closed = not_durable_problem(cause)
+            self._closed_error = not_durable_problem(cause)
             self._log.warning("ledgers are refused: the store is in memory", reason=cause)
             return False
         self.warnings = (IN_MEMORY,)
@@ -193,21 +194,21 @@ class Ledgers:
     def book(self) -> Book:
         """The ledgers in the database; raises `Problem` if there are none, or while the service starts or stops."""
         if self._book is None:
-            raise self._closed
+            raise self._closed_error
         return self._book
 
     @property
     def heads(self) -> KeptHeads:
         """The heads of the log that are kept outside its database."""
-        if self._book is None or self._kept is None:
-            raise self._closed
-        return self._kept
+        if self._book is None or self._kept_heads is None:
+            raise self._closed_error
+        return self._kept_heads
 
     @property
     def keyring(self) -> SigningKeys:
         """The keys that sign ledgers and other answers; raises `Problem` if the service has no keys."""
         if self._keys is None:
-            raise self._closed
+            raise self._closed_error
         return self._keys()
 
     def log_opening(self, identifier: str) -> None:
@@ -313,11 +314,11 @@ class Ledgers:
             The row of the ledger in the database, its state, and the slow parts: the conditions, the privacy curve of
             the plan, and the certificate.
         """
-        row, state = self.book.whole(tenant, identifier)
-        promise = self._promises.get(row)
+        row, state = self.book.row_and_state(tenant, identifier)
+        promise = self._promise_cache.get(row)
         if promise is None:
             promise = self._evaluate(partial(compute_promise, state, of_block=bool(row.block)))
-            self._promises.store(row, promise)
+            self._promise_cache.store(row, promise)
         return row, state, promise
 
     def _move(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:

@@ -14,14 +14,14 @@ from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.calibrators.answer import FrontierRun
 from epsilond.calibrators.frontier import MOST_TRIALS, smallest_likely_run, smallest_run
 from epsilond.calibrators.mb_sgd.problem import Run, Traffic
-from epsilond.calibrators.mb_sgd.run_predictions import PREDICTION_ERROR, Outlook
+from epsilond.calibrators.mb_sgd.run_predictions import PREDICTION_ERROR, RunFunctions
 from epsilond.calibrators.run_lattice import lattice, runs_within
 
 TRAFFIC = Traffic(bits_per_client=10, bits_per_round=70)
 WITHINS = st.sampled_from([0.0, 1e-6, 0.01, 0.1, 0.5, 3.0])
 
 
-def outlook(*, n: int, curvature: float, sampling: float, noise: float, error: float) -> Outlook:
+def outlook(*, n: int, curvature: float, sampling: float, noise: float, error: float) -> RunFunctions:
     """Bounds that fall and rise as real ones do; the true noise is above the likely one, as rarity has it."""
 
     def rarity(run: Run) -> float:
@@ -36,7 +36,7 @@ def outlook(*, n: int, curvature: float, sampling: float, noise: float, error: f
     def risk(run: Run, std: float) -> float:
         return curvature / run.rounds + math.sqrt((sampling / run.batch_size + std * std) / run.rounds) + 1e-3 * std
 
-    return Outlook(
+    return RunFunctions(
         likely_noise=likely,
         certified_noise=certified,
         quick_risk=lambda run, std: 1.02 * risk(run, std),
@@ -46,7 +46,7 @@ def outlook(*, n: int, curvature: float, sampling: float, noise: float, error: f
     )
 
 
-def certain(look: Outlook, run: Run) -> float:
+def certain(look: RunFunctions, run: Run) -> float:
     return look.risk(run, look.certified_noise(run))
 
 

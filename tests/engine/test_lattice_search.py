@@ -23,7 +23,7 @@ from epsilond.accountants.engine.lattice.tilted_line import (
     TiltedDistribution,
     TiltedLine,
     all_frequencies,
-    few_frequencies,
+    transform_at_frequencies,
 )
 from epsilond.accountants.numerics.root_search import Guess
 from epsilond.accountants.profiles.amplification import subsample_at
@@ -91,7 +91,7 @@ def values(power: Power) -> np.ndarray:
 def test_frequencies_are_the_same_by_sums_and_by_one_fft(kept: np.ndarray) -> None:
     """And the same as φ summed as it stands, within the errors that both state."""
     size, made = 8000, line()
-    by_sums = few_frequencies(made, size, kept.astype(np.int64), 0.25)
+    by_sums = transform_at_frequencies(made, size, kept.astype(np.int64), 0.25)
     by_fft = all_frequencies(made, size, kept.astype(np.int64), 0.25)
     (law,) = made.parts()
     phi = np.exp(-2j * np.pi / size * np.multiply.outer(kept, law.index)) @ law.weights

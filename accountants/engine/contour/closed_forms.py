@@ -22,10 +22,10 @@ _ACCURACY = 32 * UNIT_ROUNDOFF
 
 
 class ClosedForm:
-    """Base class of privacy losses with a transform K(z) = log E[e^{zL}] that is known in closed form.
+    """Base class of steps of a composition whose total privacy loss S has K(z) = log E[e^{zS}] in closed form.
 
-    An instance is both a `Part` of a composition and the part's `Transform`. No loss is left out as improbable, and no
-    quadrature nodes are needed.
+    No loss is left out as improbable, and no numerical integration over the noise is needed. So `trim` and `resolve` of
+    the interfaces `Part` and `Transform` have nothing to do.
 
     Attributes:
         log_leak: log of the probability of losses that are left out, which is −∞.
@@ -35,12 +35,12 @@ class ClosedForm:
 
     @property
     def supremum(self) -> float:
-        """Largest total loss T sup L, rounded up; math.inf if the loss is unbounded."""
+        """Supremum of the total loss in nats, rounded up; math.inf if the loss is unbounded."""
         return math.inf
 
     @property
     def largest_loss(self) -> float:
-        """Supremum of the total loss, because no losses are left out, in nats."""
+        """Largest loss that is not left out, in nats; here the supremum of the total loss."""
         return self.supremum
 
     def trim(self, log_leak: float, tilt: float) -> Self:  # noqa: ARG002
@@ -94,16 +94,16 @@ class GaussianSteps(ClosedForm):
         return np.asarray(-0.5 * self.mu_squared * frequencies * frequencies * (1.0 - _ACCURACY))
 
     def on_line(self, line: Line) -> LineValues:
-        """Return the characteristic function of the total Gaussian loss at equally spaced frequencies t.
+        """Return the characteristic function of the total Gaussian loss S at equally spaced frequencies t.
 
-        The distribution of the loss is tilted by l, the line's real part: its density is multiplied by e^{lL} and
-        normalised. Centred at its mean c = μ² (l + ½), the tilted loss has the characteristic function e^{−μ²t²/2}.
+        The density of the loss is multiplied by e^{lS} and normalised (tilted by l). It is then normal with the mean
+        c = μ² (l + ½) and the variance μ². Minus its mean, it has the characteristic function e^{−μ²t²/2}.
 
         Args:
-            line: points l + it of a vertical line, with frequencies t ≥ 0.
+            line: points l + it of the complex plane, with one l and frequencies t ≥ 0.
 
         Returns:
-            Log modulus and phase at each frequency, bounds on their errors, and K(l) with a bound on its error.
+            Log modulus and phase at each frequency, and K(l) = log E[e^{lS}], with bounds on their errors.
         """
         frequencies = line.frequencies
         cumulant, centre, _ = self.moments(line.tilt)
@@ -113,7 +113,7 @@ class GaussianSteps(ClosedForm):
         return LineValues(
             log_modulus=log_modulus,
             phase=zeros,
-            log_growth=zeros,
+            log_growth=zeros,  # no error is raised to a power
             rounding=_ACCURACY * (np.abs(log_modulus) + centre * frequencies),
             centre=centre,
             cumulant=cumulant,
@@ -240,14 +240,15 @@ class LaplaceSteps(ClosedForm):
     def on_line(self, line: Line) -> LineValues:
         """Return the characteristic function of the total loss of T Laplace steps at equally spaced frequencies t.
 
-        The function is φ(t)^T e^{−itc}. φ(t) is the characteristic function of one loss, tilted by the line's real part
-        l: its density is multiplied by e^{lL} and normalised. The number c is the mean of the total tilted loss.
+        The density of the loss L of one step is multiplied by e^{lL} and normalised (tilted by l). φ(t) is its
+        characteristic function, and c is T times its mean. The result is φ(t)^T e^{−itc}.
 
         Args:
-            line: points l + it of a vertical line, with frequencies t ≥ 0.
+            line: points l + it of the complex plane, with one l and frequencies t ≥ 0.
 
         Returns:
-            Log modulus and phase at each frequency, bounds on their errors, and K(l) with a bound on its error.
+            Log modulus and phase at each frequency, and the log moment K(l) of the total loss, with bounds on their
+            errors.
 
         Source: docs/engine-certificate.md, A7, The change.
         """

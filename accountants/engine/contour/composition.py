@@ -58,13 +58,13 @@ class _Equation(NamedTuple):
 def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval:
     """Enclose log δ(ε) of a composition, by numerical inversion of the transform of the total privacy loss.
 
-    The integrand is chosen for an estimate of log δ, and gives a better estimate. This is repeated until the estimate
-    is stable, but at most `_MOST_LINES` times.
+    δ is an integral along a complex line, which is chosen for an estimate of log δ. The integral gives a better
+    estimate. This is repeated until the estimate is stable, but at most `_MOST_LINES` times.
 
     Args:
         laws: distribution of the privacy loss of each step, with its number of steps.
         epsilon: ε in nats, of any sign.
-        widest: largest relative width of δ.
+        widest: largest difference of the bounds on log δ.
 
     Returns:
         The lower and the upper bound on log δ(ε).
@@ -72,7 +72,7 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
     Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) where δ is exactly zero.
 
     Raises:
-        ContourRefused: the bounds cannot be certified at this width.
+        ContourRefused: the bounds that can be certified are further apart.
 
     Source: docs/engine-certificate.md, A5.
     """
@@ -106,7 +106,7 @@ def upper_log_delta(laws: Laws, epsilon: float) -> float:
 
         δ(ε) ≤ c E[e^{λS}] e^{−λε},  with a constant c ≤ 1 that depends on λ.
 
-    To this the probability of the losses is added that the computed expectation leaves out as improbable.
+    E[e^{λS}] is computed without improbable losses. Their probability is added to the bound.
 
     Args:
         laws: distribution of the privacy loss of each step, with its number of steps.
@@ -141,13 +141,13 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
         laws: distribution of the privacy loss of each step, with its number of steps.
         log_delta: log of the target δ, finite.
         slack: least distance ≥ 0 of log δ from the target at both bounds.
-        widest: largest relative width of δ at the root.
+        widest: largest difference of the bounds on log δ at the root.
 
     Returns:
         The lower and the upper bound on ε, in nats.
 
-    Guarantees: both bounds have been evaluated. At the upper bound, the upper log δ is at most the target less `slack`.
-    At the lower bound, the lower log δ is above the target plus `slack`, unless the bound is 0.
+    Guarantees: at the upper ε, log δ is certified to be at most `log_delta` − `slack`. At the lower ε, unless it is 0,
+    log δ is certified to be above `log_delta` + `slack`.
 
     Raises:
         ContourRefused: the bounds cannot be certified.
@@ -173,14 +173,14 @@ def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
     """Estimate the threshold ε at which the test S > ε on the total privacy loss S has a given false positive rate.
 
     Args:
-        laws: distribution of the privacy loss of each step, between P and Q, with its number of steps.
-        log_size: log of the false positive rate Q(S > ε).
+        laws: distribution of the privacy loss of each step, with its number of steps.
+        log_size: log of the false positive rate Q(S > ε), for S = log(dP/dQ).
 
     Returns:
-        The ε, of any sign, and an integrand that gives accurate bounds on log δ near it.
+        The ε, of any sign, and the integrand of δ, which gives accurate bounds on log δ near it (`enclosure`).
 
     Raises:
-        ContourRefused: the search for ε fails, or every loss is zero.
+        ContourRefused: no ε can be computed, or every loss is zero.
     """
     parts = build_parts(laws)
     if not parts:

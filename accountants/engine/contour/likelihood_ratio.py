@@ -72,9 +72,10 @@ class LikelihoodRatio:
         return log_mixture(self.rate, y)
 
     def ratio_error(self, x: FloatArray, log_ratio: FloatArray) -> FloatArray:
-        """Bound the errors of the computed log likelihood ratio log r(x).
+        """Bound the errors of the computed log r(x) for the likelihood ratio r(x) = 1 − q + q e^y at the noise x.
 
-        The noise x may err by two units of roundoff of |x| + 2.
+        q is the inclusion probability (`rate`), and y the exponent at x. The noise x may have an error of two units of
+        roundoff of |x| + 2.
 
         Args:
             x: values of the noise, in standard deviations.
@@ -89,7 +90,8 @@ class LikelihoodRatio:
         if self.rate > 0.5:
             # For q > ½ the logarithm has y as a summand, so the full error of y counts.
             return np.asarray(24 * UNIT_ROUNDOFF * exponent_size)
-        # The first term is the rounding of the logarithm. In the second one, p(x) is the derivative of log r in y.
+        # The rounding of the logarithm, and the error of y times the derivative p(x) of log r in y. This is the
+        # probability that the record was included, given x.
         error_units = 16.0 * np.abs(log_ratio) + 8.0 * self.response(x) * exponent_size
         return np.asarray(UNIT_ROUNDOFF * error_units)
 

@@ -135,10 +135,11 @@ class Integrand:
         return value, slope, self.fixed_error + rotation_error
 
     def enclosure(self, epsilon: float) -> Interval:
-        """Enclose log δ(ε) of the composition at any ε. The bounds are close only near the ε of the line.
+        """Enclose log δ(ε) of the composition at any ε. The bounds are close only near the ε that it was made for.
 
-        The alias, the error of the trapezoidal rule by its period, is never negative, so it is subtracted from the
-        lower bound only. The probability of the noise that was left out is added to the upper bound.
+        δ(ε) is an integral, computed by the trapezoidal rule. The aliasing error of the rule is never negative, so it
+        is subtracted from the lower bound only. Improbable noise was left out of the integral, so its probability is
+        added to the upper bound.
 
         Args:
             epsilon: ε in nats, of any sign.
@@ -149,10 +150,11 @@ class Integrand:
         Guarantees: lower ≤ log δ ≤ upper ≤ 0, never NaN; lower is −inf if no positive lower bound is certified.
 
         Raises:
-            ContourRefused: the sum contradicts the Chernoff bound, which indicates a fault.
+            ContourRefused: the lower bound exceeds the Chernoff bound on δ(ε), which indicates a fault.
 
         Source: docs/engine-certificate.md, A5.
         """
+        # The sum and its errors have the unit e^{log_scale}, and this exponent has an error itself.
         value, _, error = self._trapezoidal_sums(epsilon)
         log_scale = self.log_scale(epsilon)
         scale_error = self._scale_error(epsilon)
@@ -176,14 +178,15 @@ class Integrand:
     def _alias(self, epsilon: float) -> float:
         """Bound the aliasing error of the trapezoidal rule for δ(ε) from above.
 
-        The error is the series Σ_{m≠0} e^{lmA} D(ε + mA) for the period A = 2π/Δt of the spacing Δt. D(ε) is the δ(ε)
-        of the losses that were not left out. The Chernoff bounds on D at several tilts bound this series.
+        The rule has nodes l + it with a spacing Δt of the t. Its error is the series Σ_{m≠0} e^{lmA} D(ε + mA) over the
+        integers m, for the period A = 2π/Δt. D is δ without the improbable losses that were left out. Chernoff bounds
+        on D bound this series.
 
         Args:
             epsilon: ε in nats, of any sign.
 
         Returns:
-            The upper bound in units of e^{K(l) − lε}, at least 0.
+            The upper bound divided by e^{K(l) − lε}, at least 0, where K(l) is log E[e^{lS}] of the total loss S.
         """
         period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)  # rounded down: safe
         log_alias_bound = self.chernoff.log_alias_bound(self.line.tilt, period, epsilon)

@@ -69,22 +69,23 @@ class NoiseSteps(TruncatedSteps):
         )
 
     def _log_density(self, distances: FloatArray, side: int, tilt: float) -> FloatArray:
-        """Return the logarithm of the integrand of a step's moment E[e^{lL}] at possible ends of the noise on one side.
+        """Bound the logarithm of the integrand of a step's moment E[e^{lL}] at points where the noise may be cut off.
 
-        The integrand is the density of the noise times e^{lL} for the loss L. A batch has one integrand for each
-        direction, of which the largest is returned.
+        The integrand is the density of the noise times e^{lL} for the loss L. A batch drawn without replacement has one
+        integrand for each direction, of which the largest is returned.
 
         Args:
-            distances: distances of the ends from the centre of the noise, or from the edge s/2 of a batch's noise.
-            side: 1 for ends above, −1 for ends below.
+            distances: distances of the points from 0; for such a batch, from s/2 with the shift s.
+            side: 1 for points above, −1 for points below.
             tilt: exponent l of the moment E[e^{lL}] of the loss L.
 
         Returns:
-            The log of the integrand at the end at each distance.
+            One logarithm for each distance.
         """
-        # For a batch drawn without replacement, distances count from s/2, the middle of the two means.
-        edge = 0.5 * self.ratio.shift if self.kind == "drawn" else 0.0
-        x = side * distances + edge
+        # s/2 is the middle of the two means of a batch drawn without replacement.
+        start = 0.5 * self.ratio.shift if self.kind == "drawn" else 0.0
+        x = side * distances + start
+        # Bounds on intervals of length 0 are bounds at the points x.
         log_densities = [piece.log_maximum(tilt, x, x) for piece in self.pieces]
         return np.asarray(np.max(log_densities, axis=0))
 

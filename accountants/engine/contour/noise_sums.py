@@ -211,7 +211,8 @@ class NoiseSums:
         """Bound how fast the characteristic function of the total loss of T steps decays with its frequency.
 
         At each frequency t, the bound holds for log |φ(t′)|^T at all t′ ≥ t. φ(t) is M(l + it)/M(l) for the moment M(z)
-        = E[e^{zL}]. The result is the least of a few bounds T log B_y(t) of `_decay_bound`, one for each height y.
+        = E[e^{zL}] of the loss L of one step. M is an integral over the noise, whose path can be moved to any imaginary
+        part y. Each y gives a bound B_y(t) on |φ| (`_decay_bound`). The result is T log B_y(t) for the best of a few y.
 
         Args:
             tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
@@ -226,20 +227,23 @@ class NoiseSums:
         log_masses = self._log_weights(tilt) - log_moment
         heights = self._heights(tilt, frequencies, log_masses)
         bounds = [self._decay_bound(tilt, frequencies, height, log_masses, log_moment) for height in heights]
+        # Relative errors of B: of the masses, of their divisor M(l), and a margin for the few sums and exponentials.
         rounding = float(self._weight_errors(tilt).max()) + 1.01 * moment_error + 6000 * UNIT_ROUNDOFF
         least_bound = np.min(bounds, axis=0) * (1.0 + rounding)
         return np.asarray(self.steps.count * np.log(np.clip(least_bound, TINY, 1.0)))
 
     def _heights(self, tilt: float, frequencies: FloatArray, log_masses: FloatArray) -> list[float]:
-        """Return imaginary parts y of the noise at which to bound the decay of the characteristic function of one step.
+        """Choose imaginary parts y of the noise at which to bound the decay of the characteristic function of one step.
 
-        Every height y gives a valid bound (`_decay_bound`). The best one for a frequency t is about t times the
-        derivative in y of the mean of θ, the rate of decay in the frequency. The heights are in geometric progression.
+        At the height y, the integrand at the noise x decays as e^{y²/2 − tθ(x)} with the frequency t (`_decay_bound`).
+        Every y gives a valid bound. As the mean of θ is about proportional to y, the best y for t is about t times the
+        derivative of this mean. The heights are in geometric progression, from below the best one for the first
+        frequency to that for the last one. None of these choices affects validity.
 
         Args:
             tilt: real part l of the exponent z in the moment E[e^{zL}] of the loss L.
             frequencies: t > 0, increasing.
-            log_masses: log masses of the tilted distribution at all nodes.
+            log_masses: log masses of the noise at all quadrature nodes, after multiplication by e^{lL}.
 
         Returns:
             `_HEIGHTS` positive numbers, in standard deviations of the noise.
@@ -340,13 +344,13 @@ class NoiseSums:
         return bounds
 
     def on_line(self, line: Line) -> LineValues:
-        """Return the characteristic function of T steps' total loss on a vertical line, with bounds on its errors.
+        """Return the characteristic function of the total loss of T steps at equally spaced frequencies t.
 
-        The function is that of the distribution tilted by l, the line's real part: its density is multiplied by e^{lL}
-        and normalised.
+        The distribution of the loss L of one step is multiplied by e^{lL} and normalised (tilted by l). Its
+        characteristic function φ is a sum over the quadrature nodes of the noise. The result is φ(t)^T.
 
         Args:
-            line: points l + it of a vertical line, with frequencies t ≥ 0.
+            line: points l + it of the complex plane, with one l and frequencies t ≥ 0.
 
         Returns:
             Log modulus and phase at each frequency, and log E[e^{lS}] of the total loss S, with bounds on their errors.
@@ -365,7 +369,8 @@ class NoiseSums:
         mean = float(tilted_masses @ self.losses)
         deviations = self.losses - mean
 
-        # The error of φ is proportional to t, except for that of the quadrature.
+        # The error of φ is proportional to t, except for that of the quadrature. The factors 1.01 and 2.02 cover the
+        # roundings of the errors; the quadrature errs in M(l + it) and in M(l). e^50 stands for any useless error.
         mass_errors = self._weight_errors(line.tilt) + moment_error + 32 * UNIT_ROUNDOFF
         loss_errors = self._nodes.loss_errors + 4 * UNIT_ROUNDOFF * np.abs(self.losses)
         error_per_frequency = float((tilted_masses * np.abs(deviations)) @ mass_errors)

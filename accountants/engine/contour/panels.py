@@ -189,17 +189,19 @@ class Panels(NamedTuple):
         return np.asarray(log_errors.min(axis=0))
 
     def _largest_height(self, frequency: float, lift: float) -> float:
-        """Return the largest imaginary part of the noise at which the bound on the integrand is proved.
+        """Return the largest height above the path of integration at which the bound on the integrand is proved.
 
-        The height above the path of integration, plus that of the path, times the shift s must be below π. At the
-        frequency 0, the bound is proved only up to the angle π/2 (docs/engine-certificate.md, A3).
+        The path of integration over the complex noise has the imaginary part `lift`. A point at the height y above it
+        must have (y + lift) s < π for the shift s. At the frequency 0, the bound is proved only up to y s = π/2.
 
         Args:
             frequency: largest modulus of the imaginary part of the exponent z in the moment E[e^{zL}].
             lift: imaginary part of the noise on the path of integration, which is 0 at a positive frequency.
 
         Returns:
-            The largest imaginary part, in standard deviations of the noise.
+            The largest height y, in standard deviations of the noise.
+
+        Source: docs/engine-certificate.md, A3.
         """
         shift = self.piece.ratio.shift
         # Angles in radians, rounded down from π/2 and π.

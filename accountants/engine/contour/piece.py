@@ -99,8 +99,9 @@ class Piece(NamedTuple):
 
             |f_z(x + iy)| ≤ e^{y²/2} f_l(x) G(x) e^{−tθ(x)}.
 
-        f_z is the normal density times powers r(±x)^c of the likelihood ratio r (`factors`). θ is the sum of the angles
-        arg r(±x + iy) of all powers, and log G the sum of c log(|r(±x + iy)|/r(±x)).
+        f_z is the normal density times one or two powers of the likelihood ratio r: r(x)^c, or r(−x)^c, with exponents
+        c that are linear in z (`factors`). θ is the sum of the angles arg r(±x + iy) of all powers, and log G the sum
+        of c log(|r(±x + iy)|/r(±x)) at z = l.
 
         Args:
             x: real part of the noise, in standard deviations.

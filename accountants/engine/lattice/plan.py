@@ -23,7 +23,7 @@ from epsilond.accountants.engine.lattice.tilted_line import (
     TiltedLine,
     all_frequencies,
     build_spectrum,
-    few_frequencies,
+    transform_at_frequencies,
     wrap,
 )
 
@@ -234,7 +234,7 @@ class TransformPlan:
         excess = max(direct_work / limits.terms, frequencies.size / _MOST_SUMMED)
         if excess > 1.0:
             return TooLarge(excess**2)
-        return build_spectrum(line, size, few_frequencies(line, size, frequencies, skipped), self.chernoff)
+        return build_spectrum(line, size, transform_at_frequencies(line, size, frequencies, skipped), self.chernoff)
 
 
 # Frequencies of a composed lattice distribution that matter; the others are proved negligible block by block --------

@@ -75,11 +75,13 @@ class TiltedLine:
 
     @classmethod
     def of(cls, laws: LatticeComposition, coordinate: TiltCoordinate) -> TiltedLine:
-        """Tilt the distributions of a composition by e^{λL}, and find the lattice points nearest to their means.
+        """Weight the loss distributions of a composition by e^{λL}, and find the lattice points nearest to their means.
+
+        The exponent λ is called the tilt. The weighted distributions are normalised.
 
         Args:
             laws: the lattice distributions of the losses L, with their numbers of rounds.
-            coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
+            coordinate: the tilt λ > −1; its attribute `tilt` is the number.
 
         Returns:
             The tilted distributions, with their log moments and the errors of these.
@@ -87,7 +89,7 @@ class TiltedLine:
         tilt, flat = coordinate.tilt, laws.flat
         log_moments, moment_errors = _log_moments(laws, tilt)
         weights = flat.tilted_weights(tilt, log_moments)
-        centres = np.rint(flat.means(weights) / laws.unit).astype(np.int64)
+        centres = np.rint(flat.means(weights) / laws.unit).astype(np.int64)  # lattice indices
         return cls(laws, coordinate, log_moments, moment_errors, weights, centres)
 
     def parts(self) -> Iterator[TiltedDistribution]:
@@ -115,10 +117,10 @@ class TiltedLine:
 def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, FloatArray]:
     """Compute the log moment K(λ) = log Σ m e^{λL} of each lattice distribution at a tilt λ, and a bound on its error.
 
-    The sum is over the finite losses L with masses m. With the mass a of the infinite loss and the total mass 1 + x,
-    it is 1 + c, where
+    The sum is over the finite losses L with masses m. Let the infinite loss have the mass a, and let all masses add up
+    to 1 + x, where x is due to rounding up. Then
 
-        c = Σ m (e^{λL} − 1) − a + x.
+        Σ m e^{λL} = 1 + c,      c = Σ m (e^{λL} − 1) − a + x.
 
     If the losses are small, log(1 + c) is accurate. If c is very large or near −1, log Σ m e^{λL} is computed directly.
 
@@ -140,7 +142,8 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
     # Otherwise c might overflow, or log(1 + c) lose its digits.
     is_moderate = (log_peak < 500.0) & (change > -0.9)
 
-    # The error of log(1 + c) follows from those of the terms of c, which are counted in units of roundoff.
+    # The error of log(1 + c) follows from those of the terms of c, in units of roundoff: of the exponents log m and λL,
+    # of the sum of all terms, and 32 for the other operations.
     numbers_of_terms = flat.expand(flat.lengths.astype(np.float64))
     term_units = np.abs(flat.log_mass) + 3.0 * np.abs(exponents) + numbers_of_terms + 32.0
     value = np.log1p(np.where(is_moderate, change, 0.0))
@@ -264,11 +267,11 @@ def _from_polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
 
 
 # Characteristic functions of lattice distributions, summed directly at chosen frequencies -----------------------------
-def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped: float) -> Power:
+def transform_at_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped: float) -> Power:
     """Compute the characteristic function φ^T of a tilted composition at some frequencies, by direct sums.
 
-    φ^T is the product of φ_j^{T_j} over the distributions j, with their numbers of rounds T_j. At few frequencies,
-    direct sums cost less than an FFT of a large period.
+    φ^T is the product of φ_j^{T_j} over the distributions j with the characteristic functions φ_j and the numbers of
+    rounds T_j. At few frequencies, direct sums cost less than an FFT of a large period.
 
     Args:
         line: the distributions, tilted by λ: each mass is multiplied by e^{λL} and normalised.
@@ -284,6 +287,7 @@ def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped:
     def factors() -> Iterator[Factor]:
         """Yield the characteristic function of each distribution, with bounds on its errors."""
         for law in line.parts():
+            # The sums give φ_j − 1 without cancellation.
             values = 1.0 + split_frequencies.transform_less_one(law.index, law.weights, size)
             yield Factor(values, _bound_direct_sum_errors(law, size, frequencies))
 
@@ -293,16 +297,17 @@ def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped:
 def _bound_direct_sum_errors(law: TiltedDistribution, size: int, frequencies: IntArray) -> FloatArray:
     """Bound the errors of a characteristic function φ that is computed by direct sums.
 
-    The sums are φ − 1 = Σ w (e^{−iθ} − 1). Each e^{−iθ} is a product xy of two rotations, and its term is computed from
-    x − 1 and y − 1 (`SplitFrequencies`), where
+    With the angle θ = 2πkn/N at frequency k and lattice index n, the sums over n are φ − 1 = Σ w (e^{−iθ} − 1). Each
+    e^{−iθ} is a product xy of two complex numbers of modulus 1. Its term is computed from x − 1 and y − 1
+    (`SplitFrequencies`), and the sizes of the summands are limited:
 
         |x − 1| + |y − 1| + |(x − 1)(y − 1)| ≤ min(4θ, 8).
 
-    The bound is the mean of this size over the weights, times the relative errors of a sum and of the weights.
+    The bound is the mean of these sizes under the weights w, times the relative errors of a sum and of the weights.
 
     Args:
         law: the tilted distribution, with weights w.
-        size: number N of lattice points in a period; the angle is θ = 2πkn/N at frequency k and index n.
+        size: number N of lattice points in a period.
         frequencies: indices k.
 
     Returns:
@@ -358,9 +363,10 @@ def _transform(law: TiltedDistribution, size: int, frequencies: IntArray | None)
     # An FFT of radix 2 has a relative error of 5u log₂N (docs/engine-certificate.md, B3), doubled for radix 3 and 5.
     # Sums over equal indices have errors in proportion to the number of their terms.
     most_wrapped = float(np.bincount(law.index % size).max())
-    fft_units = 10.0 * math.log2(size) + 16.0 + most_wrapped
-    error = UNIT_ROUNDOFF * fft_units * float(off_centre_weights.sum())  # of the FFT
-    error += float(law.weights @ law.errors) + 4 * UNIT_ROUNDOFF  # of the weights, and of the last sum
+    fft_units = 10.0 * math.log2(size) + 16.0 + most_wrapped  # in units of roundoff u; 16 is a margin
+    fft_error = UNIT_ROUNDOFF * fft_units * float(off_centre_weights.sum())
+    weight_error = float(law.weights @ law.errors)
+    error = fft_error + (weight_error + 4 * UNIT_ROUNDOFF)  # with that of the last sum
 
     values = rfft(wrap(law.index, off_centre_weights, size))
     if frequencies is not None:

@@ -53,24 +53,27 @@ class Transforms:
         """Prepare an empty cache.
 
         Args:
-            survey: outlines of the loss distributions, from which lattice distributions are made.
-            budget: limits on the work of a transform.
+            survey: the composition, with coarse tables of its loss distributions, from which a lattice is chosen.
+            budget: limits on the work of a Fourier transform.
             log_width: log of the required width of the enclosure of δ, relative to δ.
         """
         self._survey = survey
         self._budget = budget
         self._log_width = log_width
+        # The distributions on each lattice. The transforms by lattice, tilt and direction of the bound, each with the
+        # lattice that was used in the end.
         self.grids: dict[GridKey, CompositionBounds] = {}
         self.spectra: dict[tuple[GridAndTilt, bool], tuple[GridKey, Spectrum]] = {}
 
     def spectrum(self, choice: GridAndTilt, *, from_above: bool) -> tuple[GridKey, Spectrum]:
-        """Return the transform of the total loss at a tilt λ, on a lattice that is coarse enough for the budget.
+        """Return the Fourier transform of the total loss at a tilt, on a lattice within the limits on the work.
 
-        The result is stored. The oldest transforms are dropped if the stored ones take too much memory.
+        The tilt λ is the exponent of the weights e^{λS} of the total loss S. The result is stored. The oldest
+        transforms are dropped if the stored ones take too much memory.
 
         Args:
-            choice: the lattice and the tilt. A coarser lattice is used if this one exceeds the budget.
-            from_above: whether the distributions dominate, for upper bounds. Otherwise they are dominated.
+            choice: the lattice and the tilt. A coarser lattice is used if this one takes too much work.
+            from_above: True for a larger δ, for upper bounds. False for a smaller δ, for lower bounds.
 
         Returns:
             The parameters of the lattice that was used, and the transform on it.
@@ -96,11 +99,13 @@ class Transforms:
             excess -= size
 
     def _transform(self, choice: GridAndTilt, *, from_above: bool) -> tuple[GridKey, Spectrum]:
-        """Compute the transform of the total loss at a tilt, with the lattice unit doubled until it fits the budget.
+        """Compute the Fourier transform of the total loss at a tilt λ, on the first lattice within the limits.
+
+        If the transform takes too much work, the spacing of the lattice is doubled one or several times.
 
         Args:
-            choice: the lattice and the tilt λ, the exponent of the weight e^{λL} of a loss L.
-            from_above: whether the distributions dominate, for upper bounds on δ. Otherwise they are dominated.
+            choice: the first lattice, and the tilt λ, the exponent of the weight e^{λL} of a loss L.
+            from_above: True for a larger δ, for upper bounds. False for a smaller δ, for lower bounds.
 
         Returns:
             The parameters of the lattice that was used, and the transform on it.
@@ -113,23 +118,25 @@ class Transforms:
         for _ in range(_MOST_TRIES):
             bounds = self.laws(key)
             laws = bounds.upper if from_above else bounds.lower
-            spectrum = TransformPlan.of(laws, coordinate, self._log_width).transform(limits)
-            if isinstance(spectrum, Spectrum):
-                return key, spectrum
-            # At most 60 doublings at a time.
-            factor = min(spectrum.factor, 2.0**60)
+            result = TransformPlan.of(laws, coordinate, self._log_width).transform(limits)
+            if isinstance(result, Spectrum):
+                return key, result
+            # The result is the factor by which the spacing should grow. At most 60 doublings are made at a time.
+            factor = min(result.factor, 2.0**60)
             doublings = max(1, math.ceil(math.log2(factor)))
             key = key._replace(coarsening=key.coarsening + doublings)
         raise BeyondBudget("no lattice within the budget spans the loss")
 
     def laws(self, key: GridKey) -> CompositionBounds:
-        """Return the distributions on a lattice, from above and from below, from the cache if possible.
+        """Return the loss distributions on a lattice, once for upper and once for lower bounds on δ.
+
+        They are stored for later calls.
 
         Args:
             key: the parameters that determine the lattice.
 
         Returns:
-            The dominating distributions, with the tails from which the dominated ones are computed.
+            The distributions with a larger δ, and the tails from which those with a smaller δ are computed.
         """
         if key not in self.grids:
             remember(self.grids, key, bound_composition(self._survey, key, self._budget), _KEPT_GRIDS)

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
 
 def has_low_noise(steps: Steps, depth: float, *, for_tests: bool = False) -> bool:
-    """Return whether tables of the total loss suit these steps better than numerical inversion.
+    """Return whether δ is computed from tables of the total loss S, rather than by inversion of its transform.
 
-    Tables are better if δ depends on total losses near the least one. This is so if all steps together have about their
-    least loss with a large enough probability, after weighting by the tilt that suits δ. The decision affects no bound.
+    Tables are faster if δ depends on total losses near the least possible one. This is so if all steps together have
+    about their least loss with a large enough probability, after weighting by e^{λS} with the exponent λ (tilt) of the
+    best Chernoff bound. The decision affects no bound.
 
     Args:
         steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
@@ -48,7 +49,7 @@ def has_low_noise(steps: Steps, depth: float, *, for_tests: bool = False) -> boo
     expected_included = math.fsum(count * law.rate for law, count in steps)
     uses_limit_of_tests = for_tests and expected_included <= REGION.few_included
     least_log_probability = REGION.least_likely_of_tests if uses_limit_of_tests else REGION.least_likely
-    # Weighting by the tilt divides the probability by the moment of the total loss.
+    # Weighting divides the probability by the moment E[e^{λ(S − S₀)}], where S₀ is the least loss.
     return log_probability - estimate_log_moment(steps, depth) >= least_log_probability
 
 
@@ -72,17 +73,16 @@ def _log_probability_near_least(law: SampledGaussianLaw) -> float:
 
 
 def steps_to_remove(laws: Laws) -> Steps | None:
-    """Return the steps in the direction that removes a contribution, if tables of the total loss suit them.
+    """Convert steps to the direction that removes a contribution, and count equal ones together.
 
     Args:
         laws: distributions of the privacy loss of one step, each with its number of steps.
 
     Returns:
-        The steps with equal ones counted together. None if a step is not a subsampled Gaussian within the limits of
-        `REGION`, or if a count is not positive. None also if the directions differ, or if there are too many different
-        steps.
+        Distributions in this direction with their counts. None if tables of the total loss are not used: if a step is
+        not a subsampled Gaussian, if its shift or rate is outside the limits of `REGION`, if a count is not positive,
+        if the directions differ, or if there are too many different steps.
     """
-    # Turn every step into the direction that removes a contribution, and add up the counts of equal steps.
     counts: Counter[SampledGaussianLaw] = Counter()
     directions = set()
     for law, count in laws:
@@ -133,7 +133,7 @@ def log_delta(laws: Laws, epsilon: float, widest: float) -> Interval | None:
     if bounds is None:
         return None
     # Bounds that are too wide get closer with more lattice points.
-    finer = bounds.finer(epsilon, widest)
+    finer = bounds.find_refinement(epsilon, widest)
     if finer > 1.0:
         bounds = delta_bounds(steps, depth, to_add, finer) or bounds
     return bounds.log_delta(epsilon, widest)
@@ -178,7 +178,7 @@ def epsilon(laws: Laws, log_delta: float, slack: float, widest: float) -> Interv
         if crossing is None:
             return None
         _, upper = crossing
-        next_finer = bounds.finer(upper, widest)
+        next_finer = bounds.find_refinement(upper, widest)
         if finer > 1.0 or next_finer == 1.0:
             break
         finer = next_finer
@@ -271,7 +271,7 @@ class DeltaBounds(NamedTuple):
         """
         return _narrow(self.lower(epsilon), self.upper(epsilon), widest)
 
-    def finer(self, epsilon: float, widest: float) -> float:
+    def find_refinement(self, epsilon: float, widest: float) -> float:
         """Return the factor by which tables need more points so that their bounds are likely to be close enough.
 
         The factor is 1 if these tables are close enough, if no factor that is tried is enough, or if the lower bound is
@@ -282,13 +282,13 @@ class DeltaBounds(NamedTuple):
             widest: largest width of the enclosure, relative to δ.
 
         Returns:
-            The factor: 1, or one of `REGION.finer`.
+            The factor: 1, or one of `REGION.refinements`.
         """
         lower, upper = self.lower(epsilon), self.upper(epsilon)
         if lower <= 0.0:
             return 1.0
         excess = (upper - lower) / (widest * lower)
-        for factor in (1.0, *REGION.finer):
+        for factor in (1.0, *REGION.refinements):
             # The exponent 1.9, slightly below 2, allows for a slower decrease.
             if excess <= factor**1.9:
                 return factor
@@ -300,17 +300,19 @@ def delta_bounds(
 ) -> DeltaBounds | None:
     """Return functions that bound δ(ε) from below and above, from two tables of the total loss.
 
-    A table holds the distribution of the total loss on a lattice, once as an upper and once as a lower bound.
+    Both tables have approximate probabilities of the total loss on a lattice. One gives upper bounds on δ, and one
+    lower bounds.
 
     Args:
         steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
         depth: approximate −log δ at which the bounds are accurate.
         to_add: whether δ is that of the direction that adds a contribution.
         finer: factor of the number of lattice points, a power of two.
-        for_tests: whether the bounds are for tests.
+        for_tests: whether the bounds are for the most powerful tests, for which tables are used more often.
 
     Returns:
-        Functions from ε to a lower and an upper bound on δ; None if tables do not suit these steps.
+        Functions from ε to a lower and an upper bound on δ. None if another method is better for these steps
+        (`has_low_noise`), or if there is no table.
     """
     if not has_low_noise(steps, depth, for_tests=for_tests):
         return None

@@ -88,8 +88,10 @@ def _close_bracket(excess: Callable[[float], float], low: _ExcessAt, high: _Exce
         width = high.epsilon - low.epsilon
 
         # The next point, as a share of the bracket. It is not too close to either end.
-        bisects = low_weight - high_weight > REGION.steep or (step > 16 and step % 2 == 1)
+        changes_much = low_weight - high_weight > REGION.steep
+        bisects = changes_much or (step > 16 and step % 2 == 1)
         share = 0.5 if bisects else low_weight / (low_weight - high_weight)
+        # The least distance from an end, 4e-14 ε, is less than half of the final width.
         least_share = min(4e-14 * high.epsilon / width, 0.5)
         epsilon = low.epsilon + min(max(share, least_share), 1.0 - least_share) * width
         if not low.epsilon < epsilon < high.epsilon:
@@ -98,10 +100,13 @@ def _close_bracket(excess: Callable[[float], float], low: _ExcessAt, high: _Exce
         # Replace the end on the same side of the root.
         point = _ExcessAt(epsilon, excess(epsilon))
         is_below_root = point.excess > 0.0
-        weight_factor = 0.5 if step > 1 and is_below_root == was_below_root else 1.0
+        is_on_same_side_again = step > 1 and is_below_root == was_below_root
+        weight_factor = 0.5 if is_on_same_side_again else 1.0  # of the opposite end
         if is_below_root:
-            low, low_weight, high_weight = point, point.excess, high_weight * weight_factor
+            low, low_weight = point, point.excess
+            high_weight = high_weight * weight_factor
         else:
-            high, high_weight, low_weight = point, point.excess, low_weight * weight_factor
+            high, high_weight = point, point.excess
+            low_weight = low_weight * weight_factor
         was_below_root = is_below_root
     return low.epsilon, high.epsilon

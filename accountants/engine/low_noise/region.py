@@ -23,7 +23,7 @@ class Region:
         few_included: expected number of included contributions up to which the limit for tests applies.
         deepest: largest −log δ for which the tables are used; the width of their bounds grows with it.
         most_laws: largest number of different kinds of steps, which take two transforms each.
-        finer: factors of the number of points for a second table, if the bounds of the first one are too wide.
+        refinements: factors of the number of points for a second table, if the bounds of the first one are too wide.
         steep: if the logarithm of a bound changes by more than this over a bracket of its root, the bracket is halved.
         close: the search for the lower bound on ε starts at this relative distance below the upper bound.
     """
@@ -37,7 +37,7 @@ class Region:
     few_included: float = 5.0
     deepest: float = 40.0
     most_laws: int = 4
-    finer: tuple[float, ...] = (2.0, 4.0)
+    refinements: tuple[float, ...] = (2.0, 4.0)
     steep: float = 3.0
     close: float = 1e-4
 

@@ -20,17 +20,17 @@ Steps = tuple[tuple[SampledGaussianLaw, int], ...]
 
 @dataclass(frozen=True)
 class Resolution:
-    """Settings of the resolution of a table of the total loss.
+    """Settings of a table of the probabilities of the total loss S on a lattice, made for a certain δ.
 
     Attributes:
         points: least number of lattice points, a power of two. A transform of 2^16 points takes about a millisecond.
         most_points: largest number of lattice points. Two tables take 20 ms then.
-        coarse: factor of the number of points in a table for mere estimates, a sixteenth.
+        coarse: factor of the number of points in a table that is only used for estimates.
         sharpest: estimated width of the bounds on log δ, above which a table has more points than the least number.
         left_out: nats by which log probabilities of losses beyond a table are below log δ; e^−26 is below roundings.
-        shallow: −log δ up to which a table has no weights e^{λS}; its rounding is then 1e-8 of δ.
+        shallow: −log δ up to which losses are not weighted by e^{λS}; the rounding of a table is then 1e-8 of δ.
         prefactor: approximate number of nats by which log δ is below its best Chernoff bound.
-        margin: largest ratio of a −log δ that a table serves to the one that it is made for, or of the latter to it.
+        margin: a table made for −log δ = d is used for values of −log δ between d/`margin` and d · `margin`.
     """
 
     points: int = 2**16
@@ -47,14 +47,14 @@ RESOLUTION = Resolution()
 
 
 class Plan(NamedTuple):
-    """Lattice and tilts of a table of the total loss S; a tilt is the exponent λ of the weight e^{λS}.
+    """Lattice and weights of a table of the probabilities of the total loss S of several steps.
 
     Attributes:
         points: number of lattice points, a power of two.
         spacing: distance of lattice points, in nats, with seven significant bits, so that its multiples are doubles.
-        cells: number of cells (intervals between lattice points) of each step.
-        tilt: tilt λ ≥ 0 of the table.
-        far_tilt: tilt μ > λ at which losses beyond the table are bounded.
+        cells: number of intervals between lattice points (cells) that the loss of a single step is divided into.
+        tilt: exponent λ ≥ 0 of the weights e^{λS} by which the probabilities are multiplied.
+        far_tilt: exponent μ > λ of the Chernoff bound on the probability of losses beyond the table.
     """
 
     points: int
@@ -72,8 +72,8 @@ class Plan(NamedTuple):
 def choose_plan(steps: Steps, depth: float, finer: float = 1.0) -> Plan:
     """Choose the lattice and the tilts of a table of the total loss, for δ of about e^−depth.
 
-    A tilt is the exponent λ of the weights e^{λS} by which a loss S is weighted. With it, the rare losses that matter
-    for a small δ have large entries in the table. The spacing follows from the range of losses and the number of
+    Probabilities of a loss S are weighted by e^{λS}. The exponent λ is called the tilt of the table. With it, the rare
+    losses that matter for a small δ have large entries. The spacing follows from the range of losses and the number of
     points.
 
     Args:
@@ -84,7 +84,7 @@ def choose_plan(steps: Steps, depth: float, finer: float = 1.0) -> Plan:
     Returns:
         The plan. Its tilt is 0 for depths up to `RESOLUTION.shallow`.
     """
-    # The tilt that suits the depth. A table for large δ has none.
+    # The tilt of the best Chernoff bound. A table for large δ has none.
     tilts, log_moments = _log_moments(steps)
     best, best_loss = _best_tilt(tilts, log_moments, depth)
     natural_tilt = float(tilts[best])
@@ -94,12 +94,13 @@ def choose_plan(steps: Steps, depth: float, finer: float = 1.0) -> Plan:
     spans = _spans(tilts, log_moments, depth, tilt, loss)
     shortest = int(np.argmin(spans))
     span = float(spans[shortest])
+    # An estimate of the number of included contributions after weighting.
     included = float(log_moments[best]) + math.fsum(count * law.rate for law, count in steps)
     curvature = included * natural_tilt * (1.0 + natural_tilt)
     points = round(finer * _choose_points(span, curvature))
     spacing = _round_up_to_seven_bits(span / points)
 
-    # An included contribution has more noise than this with a probability below e^−`left_out` of δ.
+    # Each step is tabulated up to its loss at this noise. A larger noise has a probability below e^−`left_out` of δ.
     # The term 4 is a margin in nats.
     largest_noise = math.sqrt(2.0 * (RESOLUTION.margin * depth + RESOLUTION.left_out + 4.0))
     largest_loss = max(_loss_above_least(law, largest_noise) for law, _ in steps)
@@ -125,8 +126,9 @@ def _round_up_to_seven_bits(value: float) -> float:
 def _spans(tilts: FloatArray, log_moments: FloatArray, depth: float, tilt: float, loss: float) -> FloatArray:
     """Return the length of a table, in nats, beyond which losses are negligible by the Chernoff bound at each tilt.
 
-    A tilt is the exponent μ of the weight e^{μS} of a total loss S. Losses are negligible in the upper bound. In the
-    lower bound they are also negligible after they are counted as losses that are smaller by the length.
+    A tilt is the exponent μ of the weight e^{μS} of a total loss S. The table wraps around: losses beyond its length
+    are counted as losses that are smaller by the length. They must be negligible for the upper bound on δ as they are,
+    and for the lower bound also after this reduction.
 
     Args:
         tilts: tilts μ of the Chernoff bounds.
@@ -138,6 +140,7 @@ def _spans(tilts: FloatArray, log_moments: FloatArray, depth: float, tilt: float
     Returns:
         One length for each μ; math.inf unless μ is well above λ.
     """
+    # The losses beyond a table have at most e^−`left_out` of any δ that the table serves, −log δ ≤ `margin` · `depth`.
     log_ratios = log_moments + RESOLUTION.margin * depth + RESOLUTION.left_out
     upper_spans = log_ratios / tilts
 
@@ -155,12 +158,13 @@ def _spans(tilts: FloatArray, log_moments: FloatArray, depth: float, tilt: float
 def _choose_points(span: float, curvature: float) -> int:
     """Return the number of lattice points of a table with which the bounds on δ are likely to be close.
 
-    Both bounds change each included loss by about the variance h²/12, and h²/24 less, for the spacing h. Their distance
-    in log δ is then about h²/5 times the curvature (measured: h²/10 to h²/4).
+    In both tables, the loss of a step that includes the contribution is rounded to points with the spacing h. The
+    bounds then differ in log δ by about h²/5 times the curvature. Measured factors are h²/10 to h²/4.
 
     Args:
         span: length of the table, in nats.
-        curvature: n λ (1 + λ), for the tilt λ that suits the depth and n included contributions after tilting.
+        curvature: n λ (1 + λ), for the exponent λ of the best Chernoff bound on δ, and the estimated number n of
+            included contributions after weighting by e^{λS}.
 
     Returns:
         The number of points, a power of two between `RESOLUTION.points` and `RESOLUTION.most_points`.
@@ -233,11 +237,12 @@ def round_depth(depth: float) -> float:
 
 
 def _best_tilt(tilts: FloatArray, log_moments: FloatArray, depth: float) -> tuple[int, float]:
-    """Return the index of the tilt that suits a depth, and the total loss at which δ has that depth.
+    """Estimate the total loss x at which log δ = −depth, and the λ of the Chernoff bound on δ that is best there.
 
-    The tilt λ is the exponent of weights e^{λS}. With the log moment K(λ) of the loss above its least value, the
-    Chernoff bound on log δ at the loss x is K(λ) − λx. A typical distance of log δ from this bound is subtracted from
-    the depth, and x is chosen such that the bound is minus the rest. The least x over all tilts is the loss.
+    The loss S is counted from its least value, and K(λ) is its log moment log E[e^{λS}]. The Chernoff bound on log δ at
+    x is K(λ) − λx. log δ is typically less by `RESOLUTION.prefactor`. So x is the least solution over all λ of
+
+        K(λ) − λx = −(depth − prefactor).
 
     Args:
         tilts: exponents λ > 0 of the weights e^{λS}.
@@ -245,7 +250,7 @@ def _best_tilt(tilts: FloatArray, log_moments: FloatArray, depth: float) -> tupl
         depth: −log δ, natural logarithm.
 
     Returns:
-        The index of the best tilt, and x in nats above the least total loss.
+        The index of the best λ, and x in nats above the least total loss.
     """
     losses = (log_moments + max(depth - RESOLUTION.prefactor, 0.0)) / tilts
     best = int(np.argmin(losses))

@@ -138,11 +138,12 @@ def upper_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
 
 
 def lower_step(rate: float, shift: float, spacing: float, cells: int) -> LatticeStep | None:
-    """Return a lattice distribution that the loss of one subsampled Gaussian step dominates.
+    """Return a lattice distribution for lower bounds on δ of one subsampled Gaussian step: its δ is nowhere larger.
 
-    The outcomes with losses up to L₀ + h/2 are merged, and the lattice starts at their common loss. Between two lattice
-    points, e^{−ε} δ(ε) as a function of e^{−ε} is convex, and so above its tangent at the threshold in the middle. The
-    lattice distribution is below these tangents.
+    The outcomes with losses up to h/2 above the least one are merged, and the lattice starts at their common loss.
+    e^{−ε} δ(ε) is a convex function of e^{−ε}, so it is above its tangents. Between two lattice points, the tangent at
+    the threshold in the middle is used. At a lattice point, the function of the lattice distribution is the smaller one
+    of the two neighbouring tangents.
 
     Args:
         rate: inclusion probability q in (0, 1).

@@ -99,17 +99,18 @@ class LossTable:
         return min(max(bound, 0.0), 1.0)
 
     def _sum_above(self, index: int, excess: float) -> tuple[float, float]:
-        """Return the sum Σ p (1 − e^{ε − S}) over the losses S > ε of the table with probabilities p, and its error.
+        """Return δ(ε) of the table, the sum Σ p (1 − e^{ε − S}) over its losses S > ε with probabilities p.
 
-        ε is S₀ + `index` · h − `excess`, with the least loss S₀ and the spacing h. The sum is P(S > ε) minus the sum of
-        p e^{ε − S}.
+        It is P(S > ε) − Σ p e^{ε − S}. The first term is tabulated. For the second one, the tabulated masses are
+        multiplied by weights, because they are p e^{λ (S − S₀)} for the least loss S₀ and the tilt λ.
 
         Args:
             index: index of the first lattice point above ε.
             excess: distance of that point from ε, in nats.
 
         Returns:
-            The sum, and a bound on its absolute error: 0.5 ± 0.5 if a factor is out of the range of doubles.
+            The sum, and a bound on its absolute error; 0.5 and 0.5, which hold for any sum in [0, 1], if a factor is
+            out of the range of doubles.
         """
         log_tilt = self.plan.tilt * index * self.plan.spacing
         if self.log_scale > 700.0 or log_tilt > 700.0:
@@ -124,9 +125,9 @@ class LossTable:
 
     @functools.cached_property
     def second_survival(self) -> FloatArray:
-        """Estimates of the probability of S ≥ S₀ + k h under the second distribution, for k = 0, 1, ….
+        """Estimates of Q(S ≥ S₀ + k h) for k = 0, 1, …, with the least loss S₀ and the spacing h of the lattice.
 
-        Its probability of a loss S is that under the first distribution times e^{−S}.
+        Q is the second distribution of the pair (P, Q), with Q(S) = P(S) e^{−S} for S = log(P/Q).
         """
         losses = self.plan.spacing * np.arange(self.plan.points)
         log_weights = self.log_scale - self.first - (1.0 + self.plan.tilt) * losses
@@ -146,7 +147,8 @@ class LossTable:
     def lattice_delta(self, place: int) -> Interval:
         """Enclose δ of the table's lattice distribution at a lattice point, ε = S₀ + `place` · h.
 
-        S₀ is the least loss, and h the spacing.
+        S₀ is the least loss, and h the spacing. Losses beyond the table are counted as smaller ones; both bounds allow
+        for them.
 
         Args:
             place: index of the lattice point, from 0.
@@ -178,10 +180,11 @@ class LossTable:
         return self._alias_bound(offset)
 
     def _alias_bound(self, offset: float) -> float:
-        """Return a bound on the excess of the table's sum for δ from losses beyond the table, which has the period A.
+        """Bound how much too large the table's sum for δ is because losses beyond the table are wrapped around.
 
-        A loss beyond the table is counted r periods lower, with a weight that is e^{λ r A} too large for the tilt λ. By
-        the Chernoff bound e^{K − μx} on losses of at least x, the excess is at most e^{K − μ offset} (ρ + ρ² + …), with
+        A loss beyond the table is counted as one that is smaller by r A, for the length A of the table and r = 1, 2, ….
+        As masses are stored with the weight e^{λS}, it then counts e^{λ r A} times too much. By the Chernoff bound
+        e^{K − μx} on losses of at least x (`alias`), the excess is at most e^{K − μ offset} (ρ + ρ² + …), with
         ρ = e^{−(μ − λ) A}.
 
         Args:
@@ -197,9 +200,9 @@ def loss_tables(steps: Steps, depth: float, finer: float = 1.0) -> tuple[LossTab
     """Return two tables of the total loss of all steps, for lower and for upper bounds on δ.
 
     Args:
-        steps: loss distribution of each kind of step, in the direction that removes a contribution, with its count.
+        steps: loss distribution of each kind of step, with against without the contribution, and its count.
         depth: −log δ around which the tables are accurate, at least 0.
-        finer: factor of the number of lattice points, a power of two.
+        finer: factor by which the tables have more lattice points than by default, a power of two.
 
     Returns:
         The tables; None if the losses do not fit into a table.
@@ -213,7 +216,7 @@ def loss_tables(steps: Steps, depth: float, finer: float = 1.0) -> tuple[LossTab
         if lattice_step is None:
             return None
         lower_steps.append((lattice_step, count))
-    lower_table = _compose(lower_steps, plan, _least_loss(steps), -1)
+    lower_table = _compose(lower_steps, plan, _least_loss(steps), sign=-1)
     return lower_table, _upper_table(steps, plan)
 
 
@@ -248,12 +251,12 @@ def _least_loss(steps: Steps) -> float:
 
 
 def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float, sign: int) -> LossTable:
-    """Return the table of the total loss of independent steps, by a convolution of their tilted distributions.
+    """Return the table of the total loss of independent steps, by a convolution of masses weighted by e^{λL}.
 
     Args:
-        steps: lattice distributions, each with its number of steps.
-        plan: the lattice; the tilt λ of the table; and the larger tilt μ of the Chernoff bound.
-        least: sum of log(1 − q) over all steps, with inclusion probabilities q.
+        steps: lattice distributions of losses L, each with its number of steps.
+        plan: the lattice, λ (`tilt`), and the larger μ (`far_tilt`) of a Chernoff bound on losses beyond the table.
+        least: least total loss, the sum of log(1 − q) over all steps with inclusion probabilities q.
         sign: 1 for upper bounds, −1 for lower bounds.
 
     Returns:
@@ -262,7 +265,7 @@ def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float,
     points = plan.points
     losses = plan.spacing * np.arange(plan.cells + 1)
 
-    # Multiply the masses of each step by e^{λL} and normalise them. Add the log moments of the steps at both tilts.
+    # Multiply the masses of each step by e^{λL} and normalise them. Add the log moments of the steps at λ and at μ.
     factors, far_factors = np.exp(plan.tilt * losses), np.exp(plan.far_tilt * losses)
     tilted_steps: list[tuple[FloatArray, int]] = []
     log_scale = log_moment = 0.0

@@ -152,15 +152,21 @@ def exact(spec: Skellam, case: Case) -> Guarantee | Refusal:
 def concentration(spec: Skellam) -> Concentration | None:
     """Return the zero-concentrated privacy of Skellam noise, up to a small probability δ.
 
-    It holds given that the output is in a table of the noise; δ is the probability of an output beyond it. ρ is c Δ₂²,
-    with the constant c of `skellam_concentration`, and the largest squared norm Δ₂² of an integer vector within the
-    sensitivities (docs/integer-noise.md).
+    The Rényi divergences are computed from a finite table of the noise. δ bounds the probability of an output beyond
+    it. Given an output in the table, the mechanism is ρ-zCDP with
+
+        ρ = c Δ₂²,
+
+    where c is the constant of `skellam_concentration`, and Δ₂ the largest ℓ2 norm of a difference of two integer inputs
+    within the sensitivities.
 
     Args:
         spec: the mechanism, with its variance and sensitivities.
 
     Returns:
         ρ and δ; None if the computation of c takes too much work.
+
+    Source: docs/integer-noise.md.
     """
     bounds = bounds_of(spec)
     if bounds.largest == 0:

@@ -47,10 +47,10 @@ class ShiftBounds(NamedTuple):
 
     @property
     def worst(self) -> Parts | None:
-        """The allowed vector that is largest in every sorted coordinate, as pairs (size, number of coordinates).
+        """The largest allowed vector: for all i, its i-th largest absolute coordinate is at least that of any other.
 
         It exists in one dimension, and if every allowed vector has coordinates of at most 1. Otherwise the value is
-        None. It is empty if only the zero vector is allowed.
+        None. It is described by pairs of a size and the number of coordinates of this size, without zeros.
         """
         if self.dimension == 1 or self.total <= 1:
             return ((self.largest, 1),) if self.largest > 0 else ()

@@ -123,9 +123,10 @@ def _cell_edges(scale: float, shift: int) -> FloatArray:
 def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, ShiftedTable]:
     """Return tables of merged outcomes of discrete Gaussian noise, for upper and for lower bounds on δ.
 
-    In the first table, each cell has the largest privacy loss of its outcomes. In the second, each cell has the loss
-    log p/q of its total probabilities p and q, lowered by its error. The probability of a cell is an integral of the
-    normal density, by the midpoint rule. Its relative error is at most (z² + 1)/(24σ²) at z scales from 0.
+    Consecutive outcomes are merged into cells. In the first table, each cell has the largest privacy loss of its
+    outcomes. In the second, each cell has the loss log p/q of its total probabilities p and q, lowered by its error.
+    A sum of probabilities is replaced by an integral of the normal density, of which it is the midpoint rule. The
+    relative error is at most (z² + 1)/(24σ²) at a distance of z σ from 0.
 
     Args:
         scale: scale σ of the noise.
@@ -141,6 +142,7 @@ def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, S
     error = (farthest**2 + 1.0) / (24.0 * scale * scale) + 64 * UNIT_ROUNDOFF * (1.0 + farthest**2)
     log_masses = _log_cells(scale, edges)
     largest_losses = shift / scale * ((0.5 * shift - edges[1:]) / scale)
+    # The probability of outcomes beyond the cells, at most twice that of a normal tail.
     log_rest = math.log(2.0) + float(log_normal_tail(np.asarray([REACH - 1.0]))[0])
     upper = ShiftedTable(largest_losses, log_masses, log_rest, 2.0 * error)
 

@@ -37,8 +37,10 @@ class TrialsBounds(NamedTuple):
     """Bounds on the privacy of a sum of clients' binomial variables when the value of one client is replaced.
 
     Attributes:
-        upper: pair of distributions that dominates the sum for all values of the other clients.
-        attained: pairs of the sum for some values of the other clients, for lower bounds on δ.
+        upper: pair of distributions for upper bounds: its δ is at least that of the sum, for any values of the other
+            clients.
+        attained: distributions of the sum before and after the replacement, for some values of the other clients. They
+            give lower bounds on δ.
     """
 
     upper: Pair

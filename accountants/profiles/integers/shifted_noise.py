@@ -123,12 +123,16 @@ class ShiftedNoiseProfile(Profile):
         """
         points = np.asarray(epsilon, dtype=np.float64)
         raised = points * (1.0 + 4.0 * self.loss_accuracy) + 2.0 * self.loss_error
+        # log(1 − 4η) ≥ −8η. `_slack` covers the rounding of log probabilities under the shifted noise.
         lower = self.atoms.log_delta(raised).lower - 8.0 * self.loss_accuracy - self._slack
         upper = np.minimum(self.atoms.log_delta(points).upper + self._slack, 0.0)
         return Enclosure(np.minimum(lower, upper), upper)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε, by the formulas of `log_delta`.
+        """Enclose log δ at one ε.
+
+        The listed losses were raised by their relative error η and absolute error a, so their δ̃ gives the upper bound.
+        The lower bound is (1 − 4η) δ̃(ε (1 + 4η) + 2a), with log(1 − 4η) ≥ −8η, as in `log_delta`.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -147,7 +151,9 @@ class ShiftedNoiseProfile(Profile):
         return [self.log_delta_bounds(epsilon) for epsilon in epsilons]
 
     def solve(self, log_delta: float) -> EpsilonEstimate | None:
-        """Return the ε at which δ of the raised losses equals a target, from a closed form.
+        """Return the ε at which a bound on δ equals a target, from a closed form.
+
+        The bound is δ of the listed privacy losses, which were raised by their rounding errors.
 
         Args:
             log_delta: natural log of the target δ.
@@ -169,11 +175,11 @@ class ShiftedNoiseProfile(Profile):
 
 
 class ShiftedPairs(NamedTuple):
-    """Pairs of distributions that bound integer noise against the same noise, shifted by a change of the data.
+    """Pairs of distributions for bounds on δ of integer noise that a change of the data shifts by an integer.
 
     Attributes:
-        upper: a pair that dominates: its δ is at least that of the mechanism at every ε.
-        attained: a pair that two neighbouring data sets attain, for lower bounds on δ.
+        upper: a pair for upper bounds: its δ is at least that of the mechanism at every ε.
+        attained: a pair for lower bounds: its δ is at most that of the mechanism at every ε.
     """
 
     upper: Pair

@@ -37,25 +37,25 @@ MOST_WORK = 2.0**20
 def skellam_concentration(variance: float, largest: int) -> float | None:
     """Return a constant c for which Skellam noise and its shift by an integer vector k are c ‖k‖²-zCDP.
 
-    ρ-zCDP bounds the Rényi divergence of every order α by ρ α. The constant is valid for the distributions given that
-    the outcome is in the table of the noise.
+    ρ-zCDP bounds the Rényi divergence of every order α by ρ α. The noise is tabulated at the integers from −R to R, and
+    has hardly any probability beyond. The constant is for the distributions conditioned on the table.
 
     Args:
         variance: variance μ of the noise.
         largest: largest absolute value of a coordinate of k.
 
     Returns:
-        The constant, rounded up. None if its computation takes too much work, or a coordinate exceeds half the table.
+        The constant, rounded up. None if its computation takes too much work, or a coordinate is at least R/2.
     """
     table = skellam_table(variance)
     number_of_outcomes = 2.0 * table.reach * largest
     if largest > MOST_SHIFTS or 2 * largest >= table.reach or number_of_outcomes > MOST_WORK:
         return None
     rounding = 1.0 + 1e-9  # far above the rounding errors of the quotients
-    return max(_constant(table, shift) for shift in range(1, largest + 1)) * rounding
+    return max(_concentration_at_shift(table, shift) for shift in range(1, largest + 1)) * rounding
 
 
-def _constant(table: SkellamTable, shift: int) -> float:
+def _concentration_at_shift(table: SkellamTable, shift: int) -> float:
     """Return a constant c for which Skellam noise and its shift by k are c k²-zCDP, for one k.
 
     ρ-zCDP bounds the Rényi divergence of every order α by ρ α. With the privacy loss L, c is an upper bound on
@@ -84,7 +84,8 @@ def _constant(table: SkellamTable, shift: int) -> float:
     def log_moment(t: float) -> float:
         """Return an upper bound on K at the order 1 + t, by positive terms if their exponentials do not overflow."""
         if max(t * largest_loss, -least_loss) <= _LARGEST_EXPONENT:
-            # The factor 1 + 1e-8 + … exceeds the errors of the sum and of the probabilities.
+            # E[e^{tL}] − 1 = E[(e^{tL} − 1) + t (e^{−L} − 1)], as E[e^{−L}] = 1. These terms are not negative. The
+            # factor 1 + 1e-8 + … exceeds the errors of the sum and of the probabilities.
             terms = np.expm1(t * losses) + t * np.expm1(-losses)
             return math.log1p(float(masses @ terms) * (1.0 + 1e-8 + 8.0 * table.error))
         with np.errstate(divide="ignore"):

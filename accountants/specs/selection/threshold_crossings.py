@@ -141,18 +141,20 @@ def _log_factor(count: int, edges: Floats, shifted_edges: Floats) -> tuple[Float
 def _crossing(masses: Floats, below: tuple[Floats, Floats], above: tuple[Floats, Floats]) -> ThresholdOutput:
     """Bound the probabilities of one output of the sparse vector technique on two neighbouring data sets.
 
-    The output is n answers "below" with probability F each, then c answers "above" with probability G each. Its
-    probability p is the sum of p_i over cells i, that is, intervals of the noise on the threshold. On each cell
-    l_i ≤ p_i ≤ u_i. A factor r_i ≤ 1 bounds the probability q on the neighbour: q ≤ Σ p_i r_i. So q/p is at most
-    1 − Σ l_i (1 − r_i)/Σ u_i, and at most Σ u_i r_i/Σ l_i.
+    The output is n answers "below", then c answers "above". Given the noise on the threshold, each has the probability
+    F or G. Let p be the probability of the output on the one data set, and p_i its part from the i-th interval (cell)
+    of this noise, with l_i ≤ p_i ≤ u_i. On the neighbour the part is at most p_i r_i, with r_i ≤ 1, so that its
+    probability q satisfies
+
+        q/p ≤ 1 − Σ l_i (1 − r_i)/Σ u_i,      q/p ≤ Σ u_i r_i/Σ l_i.
 
     A test between Bernoulli variables with the returned parameters is at most as good as one between the outputs. So
     they give a lower bound on δ.
 
     Args:
         masses: probabilities of the cells of the threshold noise.
-        below: log of F^n at the edges, which increases, and its change, which increases too.
-        above: log of G^c at the edges, which decreases, and its change, which decreases too.
+        below: log F^n at the edges of the cells, and its change from the one data set to the neighbour. Both increase.
+        above: log G^c at the edges, and its change. Both decrease.
 
     Returns:
         A lower bound p' on p, and p' times an upper bound on q/p. Both are 0 if the lower bound is 0.

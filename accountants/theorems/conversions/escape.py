@@ -291,13 +291,14 @@ class FailingProfile(Profile):
         return self._with_failure(self.inner.log_tails(epsilon))
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
-        """Return the log tails that the inner mechanism attains, with the failure.
+        """Return tails of the privacy loss for lower bounds on δ, with an infinite loss of probability f.
 
         Args:
             epsilon: array of ε, in nats.
 
         Returns:
-            The log probabilities of losses above ε; None if the inner profile's tails are themselves attained.
+            The log probabilities of losses above ε under both distributions; None if `log_tails` also gives lower
+            bounds.
         """
         tails = self.inner.attained_log_tails(epsilon)
         if tails is None:

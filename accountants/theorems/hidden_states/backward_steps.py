@@ -133,7 +133,8 @@ class BackwardRun:
             # The diameter is contracted by the maps after the use, not by the map of the use.
             by_diameter = diameter * influence / np.sqrt(np.append(0.0, variance[:-1]))
             by_shift = shift * influence / np.sqrt(variance)
-            return np.asarray(np.minimum(by_shift, by_diameter) * self.outward * OUTWARD)  # rounded up
+            # Rounded up: `outward` covers the errors of the sums of v terms, and `OUTWARD` the other roundings.
+            return np.asarray(np.minimum(by_shift, by_diameter) * self.outward * OUTWARD)
 
     def windows(self, most_places: int) -> tuple[PlaceWindow, ...]:
         """Compute the Gaussian-DP parameters μ if the noise of u + 1 steps hides a use of a record, for u = 1, 3, 7, ….

@@ -114,10 +114,11 @@ def _to_list(values: Sequence[float] | FloatArray) -> list[float]:
 def _weighted_steps(
     contractions: list[float], shifts: list[float], noises: list[float], initial_distance: float
 ) -> Iterator[Block]:
-    """Yield for each step k the distance D_k that it adds between two runs, and its noise variance w_k.
+    """Yield for each step k the distance that it adds between the models of two runs, and its noise variance.
 
-    Both are those at the last model, after the contraction by all later maps. A map with Lipschitz constant 0 removes
-    all distance before it, so the steps before the last such map are left out.
+    The runs are noisy descents on neighbouring data. A step applies a map, such as a gradient step, and adds noise. The
+    distance and the noise are contracted by the Lipschitz constants of all later maps. A map with Lipschitz constant 0
+    removes all distance before it, so the steps before the last such map are left out.
 
     Args:
         contractions: Lipschitz constant of each step's map.

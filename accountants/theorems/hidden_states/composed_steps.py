@@ -74,10 +74,10 @@ class ComposedSteps(Bound):
         return RecordGroups(np.asarray(mu), np.log(counts) + log_probability)
 
     def _groups_by_batch(self) -> RecordGroups:
-        """Return the groups of records for noise that changes from step to step: one group for each batch.
+        """Group the records by their batches, for noise that changes from step to step, with the μ of each group.
 
-        A batch is used in one step of each pass. Its μ is the root of the sum of the squared sensitivities of these
-        steps, in units of their noise.
+        A batch is used in one step of each pass over the data. The μ of Gaussian differential privacy of its records is
+        the root of the sum of the squared sensitivities of these steps, in units of their noise.
         """
         run = self.run
         passes = -(-run.steps // run.period)  # division rounded up
@@ -87,7 +87,8 @@ class ComposedSteps(Bound):
         if passes > 1:
             padded = np.append(squares, np.zeros(passes * run.period - run.steps))
             squares = padded.reshape(passes, run.period).sum(axis=0)
-        # A sum of k squares is within k units of roundoff, and each square within 16. `OUTWARD` exceeds the rest.
+        # A sum of k squares has an error of k units of roundoff at most. The factor `OUTWARD` covers the errors of the
+        # squares, 16 units, and of the root.
         squares = np.maximum(np.sort(squares), LEAST_SQUARE) * (1.0 + passes * UNIT_ROUNDOFF)
         log_share = math.log(run.participants) - math.log(run.clients)
         return RecordGroups(np.sqrt(squares) * OUTWARD, np.full(squares.shape, log_share))

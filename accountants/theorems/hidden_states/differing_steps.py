@@ -201,17 +201,17 @@ class DifferingSteps:
         """Compute the least bound on log δ for a record that is used v steps before the release, for a range of v.
 
         The bound is a product of two numbers. The first one is δ after u ≤ v of the later steps: their noise hides the
-        shift by the record. The second one is the product of the contraction factors of the last v − u steps. The least
-        bound over u = 0, u = v and the u of `windows` is used. If contraction changes log δ by less than
-        `KERNELS_FELT`, the u of `windows` are not tried.
+        shift by the record. The second one is the product of the factors by which the last v − u steps contract δ. The
+        least bound over u = 0, u = v and some u in between is used. Those in between are only tried if all contraction
+        changes log δ by more than `KERNELS_FELT`.
 
         Args:
             epsilon: ε ≥ 0, in nats.
-            stage: the values v, consecutive and increasing.
+            stage: the range of v, consecutive and increasing.
             product: log of the product of the contraction factors of the last `stage.start` steps.
 
         Returns:
-            The bounds, and the product of the last `stage.stop` steps, which the next stage needs.
+            The bounds, and the product of the last `stage.stop` steps, which the next range of v needs.
         """
         steps = self.run.steps
         sensitivity, contraction = self.run.shifts(steps - stage.stop + 1, steps - stage.start)

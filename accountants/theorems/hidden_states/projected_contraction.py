@@ -55,14 +55,14 @@ NOISE_STDS = Quantity(
 def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | None = None) -> Interval:
     """Enclose the log of an upper bound on δ(ε) of projected SGD that uses each record at most once.
 
-    Only the released model is observed. Let θ_ε(r) be δ(ε) of N(r, 1) against N(0, 1). For a record that is used only
-    at step j, the bound has one factor for the use, and one for each later step:
+    Only the released model is observed. The bound for a record that is used only at step j is
 
-        θ_ε(r_s(j)) Π_{k>j} θ_ε(r_c(k)).
+        θ_ε(r_s(j)) Π_{k>j} θ_ε(r_c(k)),
 
-    r_s(j) is the sensitivity of step j, and r_c(k) the diameter of the set of models after step k without its noise.
-    Both are in standard deviations of the noise of their step. The bound is averaged over the released step and, if the
-    order of the batches is secret, over the step of the use.
+    where θ_ε(r) is δ(ε) of N(r, 1) against N(0, 1). The first factor is for the use, with the sensitivity r_s of step
+    j. Each later step k contracts δ: r_c(k) is the diameter of the possible models after this step without its noise.
+    Both r are in standard deviations of the noise. The bound is averaged over the released step and, if the order of
+    the batches is secret, over the step of the use.
 
     Args:
         epsilon: ε ≥ 0, in nats.
@@ -152,7 +152,7 @@ def _sum_of_contractions(run: ProjectedRun, complement: float, steps: float) -> 
     # steps falls by one with each k.
     power = 0.0
     if complement < 1.0:
-        power = float(np.exp(steps_before_stops * np.log1p(-complement)))
+        power = float(np.exp(steps_before_stops * np.log1p(-complement)))  # (1 − u)^k at the first such k
     return run.stops * geometric_sum(complement, steps_before_stops) + power * triangular_sum(complement, run.stops)
 
 

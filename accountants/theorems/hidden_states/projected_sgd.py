@@ -89,11 +89,12 @@ def make_guarantee(case: Case, theorem: Theorem, run: ProjectedRun, upper: Pair,
     """Return the guarantee of a run of projected SGD, with its derivation and the conditions that the caller declares.
 
     Args:
-        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+        case: the requested neighbouring relation, protected unit and observer.
         theorem: the theorem that gives the bound.
         run: the run under the requested relation.
         upper: the dominating pair, two distributions with a hockey-stick divergence that bounds δ.
-        declared: conditions of this theorem beyond Lipschitz losses, fresh noise, and a fixed or secret order.
+        declared: conditions of this theorem beyond Lipschitz losses, fresh noise, and a fixed or secret order of the
+            batches.
 
     Returns:
         The guarantee for the requested relation, unit and observer, without lower bounds.
@@ -280,19 +281,19 @@ def _make_interpolated_steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -
 
 
 def interpolation(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of a run of projected SGD by shifted interpolation; or a refusal.
+    """Return the guarantee of a run of projected SGD by shifted interpolation, or the reason why there is none.
 
-    Uses of the record move apart the models of two runs on neighbouring data. The noise of all steps hides this
-    distance. If the record may be in several batches, the bound is averaged over them. If it can be in one batch only,
-    the guarantee is Gaussian differential privacy.
+    Take two runs on neighbouring data. Each use of the record in which the data differ moves the models apart. The
+    proof adds a third run, which starts with one of them and gets to the other one by a small shift in each step. The
+    noise of the step hides its shift. If the record may be in several batches, the bound is averaged over them. If it
+    can be in one batch only, the guarantee is Gaussian differential privacy.
 
     Args:
         spec: the projected SGD run.
-        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+        case: the requested neighbouring relation, protected unit and observer.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for relations, observers and runs
-        that are not covered.
+        The guarantee; or a `Refusal`, with a reason, if the relation, the observer or the run is not covered.
     """
     steps = _make_interpolated_steps(INTERPOLATION, spec, case)
     if isinstance(steps, Refusal):

@@ -302,8 +302,9 @@ def share_of(chosen: int, number: int) -> Share:
 def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list[Pair]:
     """Return distributions of sums over the batches, for lower bounds on δ of a unit in several batches.
 
-    With the likelihood ratio X of the output of a batch, the sum is of min(X, cap), or of log(1 + (k/t)(X − 1)). Its
-    distribution does not depend on which batches the unit is in. As post-processing it can only lower δ.
+    Let X be the likelihood ratio of the output of a batch. The terms of a sum are min(X, C) for a constant C, or
+    log(1 + (k/t)(X − 1)). The distribution does not depend on which batches the unit is in. As post-processing, a sum
+    can only lower δ. Several C are tried: the largest X, and some quantiles of X.
 
     Args:
         spec: the allocation of each unit to k of t batches, over E epochs.
@@ -320,8 +321,9 @@ def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list
         return []
     ratios = cells.present / cells.absent
     quantiles = [float(np.quantile(ratios, level)) for level in CAP_QUANTILES]
-    sum_of_logarithms, no_cap = 0.0, float(ratios.max())  # as `batches_pair` reads the cap
-    caps = dict.fromkeys((sum_of_logarithms, no_cap, *quantiles))  # without repetitions
+    largest_ratio = float(ratios.max())
+    sum_of_logarithms = 0.0  # the value of the cap C for which `batches_pair` adds logarithms
+    caps = dict.fromkeys((sum_of_logarithms, largest_ratio, *quantiles))  # without repetitions
     pairs = [batches_pair(cells, spec.steps, spec.times_chosen, CELLS, cap) for cap in caps]
     return [composed_pair([(pair, spec.epochs)], case.effort) for pair in pairs if pair is not None]
 

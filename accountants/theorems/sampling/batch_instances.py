@@ -62,8 +62,8 @@ def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
 def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | None = None) -> tuple[Pair, ...]:
     """Return output distributions for lower bounds on δ if a record contributes C or −C, and all others contribute 0.
 
-    The relation is replace-one. Several Gaussian releases of one batch act as one, along the line through both
-    contributions.
+    The relation is replace-one. Several Gaussian releases of one batch are together as private as a single one, with
+    the parameter μ of Gaussian differential privacy.
 
     Args:
         mechanism: the mechanism that is run on the batch.
@@ -71,15 +71,15 @@ def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | Non
         inner: replace-one guarantee of the mechanism; None is enough for a single noisy sum.
 
     Returns:
-        One pair of distributions. There is none if the mechanism is neither a noisy sum nor a run of Gaussian releases,
-        or if such a run has no tight Gaussian guarantee or is on all records.
+        One pair of distributions, or none: if the mechanism is neither a noisy sum nor a run of Gaussian releases, if
+        the guarantee of such a run is not exactly that of a Gaussian mechanism, or if its batch has all records.
     """
     primitive = mechanism.primitive
     if isinstance(primitive, NoisySum):
         contribution = 1.0 / primitive.multiplier
         if primitive.distribution != "gaussian":
             return (opposite_laplace_pair(share.rate, contribution, absent=share.absent),)
-        _, attained = opposite_gaussian(contribution, share)
+        _, attained = opposite_gaussian(contribution, share)  # the pair for lower bounds
         return (attained,)
     if inner is None or not inner.curve.tight or not _is_gaussian_run(mechanism):
         return ()

@@ -37,12 +37,12 @@ class MovedLedger(NamedTuple):
 
 @dataclass(frozen=True)
 class LoggedMove:
-    """A change of ledgers, such as a commit, with the records for its log entries and the answer to its request.
+    """A change of one or several ledgers, such as a commit, with its entries in the log and the answer to its request.
 
     Attributes:
         key: idempotency key and sender of the request.
-        answer: answer to store for the key; None means the receipts of the entries.
-        records: the change of each ledger.
+        answer: answer to store for the key; None for the receipts, that is, proofs that the entries are in the log.
+        records: for each ledger that changes, its log entry and its state after the change.
     """
 
     key: RequestKey

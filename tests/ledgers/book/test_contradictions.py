@@ -50,7 +50,7 @@ def paid(kept: Book, ledger: str, **asked: Any) -> str:
 
 def answer(kept: Book, ledger: str) -> dict[str, Any]:
     """The ledger as it is answered."""
-    row, state = kept.whole(TENANT, ledger)
+    row, state = kept.row_and_state(TENANT, ledger)
     found: dict[str, Any] = as_json(answers.answer(row, state, compute_promise(state, of_block=False)))
     return found
 

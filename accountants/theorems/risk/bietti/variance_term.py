@@ -82,11 +82,13 @@ class VarianceTermInputs(DeltaFields):
         return self.gradient_std**2 / self.batch_size
 
     def constant(self, reading: Reading) -> float:
-        """Return the constant c of the noise c G √(n ln(1/δ))/(Nε) of the request, or a default if it has none.
+        """Return the constant c of the noise with standard deviation c G √(n ln(1/δ))/(Nε), for the target (ε, δ).
+
+        n is the number of rounds, N the number of clients, and G the largest norm of a message.
 
         Args:
-            reading: which default replaces an absent constant. "printed" gives 1, because the paper hides c in an O(·).
-                "corrected" gives the least constant that meets the target (ε, δ).
+            reading: default if the request has no constant. "printed" gives 1, because the paper hides c in an O(·).
+                "corrected" gives the least constant that meets the target.
 
         Returns:
             The constant c, a positive number without unit.

@@ -108,16 +108,17 @@ def _round_variance(run: ReusedRun, totals: Aggregates, *, rounds: int, reading:
     M of N clients report in a round, each with a batch of K records. The variance has three summands.
 
     - Φ̂²/(MK) is due to the sampling of records, if a round leaves records out. Φ̂² is the variance of the gradients.
-    - v̂²(N − M)/(M(N − 1)) is due to the sampling of clients; "printed" leaves it out (erratum E-12). v̂² is the
-      variance of the clients' mean gradients.
-    - dσ²/M is due to the noise of variance σ² in d coordinates. It satisfies σ²/M = 256 L² R min{Ξ/M', ξ_max/M}.
+    - v̂²(N − M)/(M(N − 1)) is due to the sampling of clients. v̂² is the variance of the clients' mean gradients.
+    - dσ²/M is due to the noise of variance σ² in d coordinates. The paper's noise has σ²/M = 256 L² R ξ/M, where ξ/M
+      is `totals.noise_ratio`.
 
     Args:
         run: the federation and the loss, with Lipschitz constant L.
-        totals: averages over the clients of ξ, their noise variances up to a factor; `totals.noise_ratio` is
-            min{Ξ/M', ξ_max/M}.
+        totals: averages of the noise variances of the clients up to a factor (ξ), and their ratio to averages of the
+            number of participants (M).
         rounds: number R of rounds.
-        reading: "printed" for the paper's formulas, "corrected" for those without its errors.
+        reading: "printed" for the paper's formulas, which leave out the second summand (docs/errata.md, E-12);
+            "corrected" for all three.
 
     Returns:
         The variance due to sampled records, to sampled clients, and to noise, in squared gradient units.

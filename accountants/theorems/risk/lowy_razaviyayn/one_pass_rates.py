@@ -222,13 +222,13 @@ def balanced_strongly_convex_terms(run: OnePassFacts, *, reading: Reading = "cor
 def informal_terms(run: OnePassFacts, *, reading: Reading = "corrected") -> dict[str, float]:
     """Return the terms of the excess risk that the main text of Lowy and Razaviyayn states for one pass.
 
-    They are those of equation (8), or (9) if μ > 0, and orders without constants. The main text assumes that all
-    clients participate. Hence the terms are `sampling` and `privacy` of `balanced_convex_terms` or
-    `balanced_strongly_convex_terms`, without heterogeneity.
+    They are those of equation (8), or (9) for strong convexity μ > 0, and orders without constants. The main text
+    assumes that all clients participate, so there is no term for the heterogeneity of clients.
 
     Args:
         run: constants of the run, with strong convexity μ.
-        reading: "printed" has no μ in the second term of (9) (erratum E-08).
+        reading: "printed" has no μ in the denominator of the second term of (9), which is an error (docs/errata.md,
+            E-08). "corrected" has it.
 
     Returns:
         The terms `sampling` and `privacy`, in loss units without constants.
@@ -237,7 +237,7 @@ def informal_terms(run: OnePassFacts, *, reading: Reading = "corrected") -> dict
         terms = balanced_convex_terms(run)
         return {"sampling": terms["sampling"], "privacy": terms["privacy"]}
     terms = balanced_strongly_convex_terms(run)
-    factor = run.strong_convexity if reading == "printed" else 1.0
+    factor = run.strong_convexity if reading == "printed" else 1.0  # cancels the μ in the denominator
     return {"sampling": terms["sampling"], "privacy": terms["privacy"] * factor}
 
 

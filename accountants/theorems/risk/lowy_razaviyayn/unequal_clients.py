@@ -255,16 +255,18 @@ def bound(inputs: FederatedInputs) -> Outputs:
     """Return the bound on the excess risk of noisy mini-batch SGD on clients that may differ, with its terms.
 
     Args:
-        inputs: the clients, the loss and the run. If the step size or the envelope is absent, a good one is chosen.
+        inputs: the clients, the loss and the run. A loss that is not smooth is replaced by its Moreau envelope. An
+            absent step size or smoothness of the envelope is chosen to nearly minimise the bound.
 
     Returns:
         The bound and its terms, in units of the loss, and:
         `step_size`: the step size η.
-        `envelope_smoothness`: smoothness of the Moreau envelope that replaces a loss that is not smooth.
+        `envelope_smoothness`: smoothness of the envelope, unless the loss is smooth.
         `averaging_ratio`: ratio of the weights of successive iterates in the average that the run returns.
     """
-    choice = inputs.choice
-    ratio = averaging_ratio(choice.step_size * inputs.descended.strong_convexity)
+    choice = inputs.choice  # of the step size and the envelope
+    convexity = inputs.descended.strong_convexity  # of the loss that the run minimises
+    ratio = averaging_ratio(choice.step_size * convexity)
     outputs: dict[str, float] = {**inputs.risk.outputs, "step_size": choice.step_size}
     if inputs.smoothness is None:
         outputs["envelope_smoothness"] = choice.envelope_smoothness

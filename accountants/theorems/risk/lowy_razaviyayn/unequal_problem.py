@@ -53,7 +53,7 @@ def unequal_variance(
     by_records, by_clients = largest_variance(
         groups,
         factors=[factor / participants for factor in factors],
-        between=client_factor(clients=number_of_clients, participants=participants),
+        between_factor=client_factor(clients=number_of_clients, participants=participants),
         **bounds,
     )
     noise = dimension * noise_std * noise_std / participants

@@ -83,7 +83,7 @@ def test_the_variance_is_the_optimum_of_its_linear_program(seed: int) -> None:
         (0, min(caps["largest_between"], least))
     ]
     optimum = -linprog(cost, A_ub=together, b_ub=[least], bounds=bounds).fun
-    found = largest_variance(groups, factors=factors.tolist(), between=between, **caps)
+    found = largest_variance(groups, factors=factors.tolist(), between_factor=between, **caps)
     assert sum(found) == pytest.approx(optimum, rel=1e-9)
 
 

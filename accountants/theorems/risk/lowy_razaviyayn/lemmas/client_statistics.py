@@ -95,8 +95,9 @@ class Average:
 
         Args:
             moments: averages M = 1/E[1/M_r] and M' = 1/√E[1/M_r²] of the number M_r of participants.
-            reading: version of the formula. "printed" gives the bound min{X²/M', x²_max/M} of Lowy and Razaviyayn.
-                "corrected" gives the mean of x_i² divided by M, which is exact (erratum E-31).
+            reading: version of the formula. "corrected" gives the mean of x_i² divided by M, which is exact
+                (docs/errata.md, E-31). "printed" gives the bound min{X²/M', x²_max/M} of Lowy and Razaviyayn, with the
+                root mean square X² of the mean of the M_r largest x_i², and the largest x²_max of all.
 
         Returns:
             The variance, in the unit of x_i².

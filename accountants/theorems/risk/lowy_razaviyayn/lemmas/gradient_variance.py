@@ -195,14 +195,15 @@ def reused_variance(
         dimension: number d of coordinates.
         empirical_gradient_std: standard deviation Φ̂ of the gradients of all records.
         empirical_heterogeneity: standard deviation v̂ of the clients' mean gradients.
-        noise_std: noise σ per coordinate, for clients that do not state their own.
-        reading: "printed" for the bound of Lemma E.5 of Lowy and Razaviyayn as the paper states it. "corrected" for the
-            largest variance if clients are drawn first, and then their records, with the mean of σ_i² (erratum E-12).
+        noise_std: noise σ per coordinate of clients for which `federation` has no σ_i.
+        reading: "printed" for the bound of Lemma E.5 of Lowy and Razaviyayn, which has errors (docs/errata.md, E-12).
+            "corrected" for the largest variance if clients are drawn first, and then their records, with the mean of
+            σ_i².
 
     Returns:
         `gradient_variance` V², and its three summands, in squared gradient units.
     """
-    # The gradient variances of these statistics are not used.
+    # Only the noise and the participants of these statistics are used, so the gradient variance 0 has no effect.
     statistics = federation.statistics(gradient_std=0.0, noise_std=noise_std)
     if reading == "printed":
         printed = reused_gradient_variance_printed(

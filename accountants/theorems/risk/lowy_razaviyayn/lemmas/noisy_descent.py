@@ -180,7 +180,7 @@ class ConvexDescent(NoisyDescent):
 
 @request
 class StronglyConvexDescent(NoisyDescent):
-    """A run on a μ-strongly convex loss. If absent, the step size is that of Lemma E.9."""
+    """A run on a μ-strongly convex loss. An absent step size is that of Lemma E.9 of Lowy and Razaviyayn."""
 
     strong_convexity: Annotated[float, _CONVEXITY]
     step_size: Annotated[float | None, STEP_SIZE] = None
@@ -191,8 +191,8 @@ class StronglyConvexDescent(NoisyDescent):
     def recursion(self) -> dict[str, float]:
         """The numbers of the recursion r_{t+1} ≤ (1 − aη) r_t − η s_t + cη² that bounds the descent.
 
-        r_t is the squared distance from the minimiser, and s_t the excess risk after t steps. The numbers are the rate
-        a, the variance c and the first value r₀.
+        r_t is the squared distance from the minimiser, and s_t the excess risk after t steps of size η. The numbers are
+        the rate a = μ (`contraction`), the variance c of a step, and the first value r₀ (`start`).
         """
         variance = self.variance("printed")
         sampling_variance = variance.sampling + variance.clients
@@ -204,7 +204,11 @@ class StronglyConvexDescent(NoisyDescent):
 
     @property
     def step(self) -> float:
-        """Step size η of the request, or min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)} of Lemma E.9."""
+        """Step size η of the request, or min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)} of Lemma E.9.
+
+        β is the smoothness of the loss, D the first distance from the minimiser, R the number of rounds, and c the
+        variance of `recursion`.
+        """
         if self.step_size is not None:
             return self.step_size
         return recursion_step_size(curvature=4.0 * self.smoothness, rounds=self.rounds, **self.recursion)

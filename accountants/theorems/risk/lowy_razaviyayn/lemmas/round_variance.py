@@ -178,7 +178,7 @@ def largest_variance(
     groups: Sequence[ClientGroup],
     *,
     factors: Sequence[float],
-    between: float,
+    between_factor: float,
     largest_within: float = math.inf,
     largest_between: float = math.inf,
     largest_total: float = math.inf,
@@ -198,7 +198,7 @@ def largest_variance(
     Args:
         groups: the clients, with their Lipschitz constants L_i.
         factors: factor a_i of the variance within a client, for each group.
-        between: factor c of the variance between clients.
+        between_factor: factor c of the variance between clients.
         largest_within: bound on every w_i².
         largest_between: bound on s².
         largest_total: bound on mean_i(w_i²) + s².
@@ -216,11 +216,12 @@ def largest_variance(
     total = min(mean_square, largest_total)
 
     # The last variable is the variance between clients.
-    all_factors = [*factors, between]
+    all_factors = [*factors, between_factor]
     all_limits = [*limits, largest_between]
-    *within_variances, client_variance = _greedy_variances(all_factors, all_limits, total)
-    sampling = math.fsum(factor * variance for factor, variance in zip(factors, within_variances, strict=True))
-    return sampling, between * client_variance
+    *within_variances, between_variance = _greedy_variances(all_factors, all_limits, total)
+    by_records = math.fsum(factor * variance for factor, variance in zip(factors, within_variances, strict=True))
+    by_clients = between_factor * between_variance
+    return by_records, by_clients
 
 
 def _greedy_variances(factors: Sequence[float], limits: Sequence[float], total: float) -> list[float]:

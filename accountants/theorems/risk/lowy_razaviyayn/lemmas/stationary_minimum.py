@@ -53,10 +53,11 @@ EXCESS = Quantity(
 
 @request
 class MinimiserRound(ClientFields):
-    """A round at the minimiser w* of the objective, with statistics of the gradients there.
+    """A round of noisy mini-batch SGD at the minimiser w* of the objective F, with statistics of its gradients there.
 
-    `gradient_std` is φ* of clients that do not state their own, and `batch_size` the smallest of any client.
-    `heterogeneity` is v*, the root mean square over clients of the norm of their mean gradients, |∇F(w*)| included.
+    Clients may state their own gradient standard deviation and noise. `gradient_std` (φ*) and `noise_std` are for the
+    others. `batch_size` is the smallest of any client. `heterogeneity` (v*) is the root mean square over clients of the
+    norm of their mean gradients. If ∇F(w*) is not 0, at the boundary of the domain, v* includes it.
     """
 
     batch_size: BatchSize
@@ -70,8 +71,8 @@ class MinimiserRound(ClientFields):
         """Return the variance of a round's averaged noisy gradient at the minimiser, split by its causes.
 
         Args:
-            reading: version of the averages over clients. "printed" has the bounds of Lowy and Razaviyayn, "corrected"
-                has plain means (erratum E-31).
+            reading: how the variances of the clients are averaged. "corrected" uses their means, which are exact;
+                "printed" the upper bounds of Lowy and Razaviyayn (docs/errata.md, E-31).
             heterogeneity: standard deviation of the clients' mean gradients, at least 0.
 
         Returns:
@@ -115,7 +116,10 @@ def second_moment(inputs: MinimiserRound, reading: Reading = "printed") -> Outpu
 
 @request
 class DescentStep(MinimiserRound):
-    """One step of noisy mini-batch SGD from the iterate w_r, with statistics of the gradients at the minimiser."""
+    """One step of noisy mini-batch SGD from the iterate w_r, with statistics of the gradients at the minimiser w*.
+
+    `distance` is that of w_r from w*, and `excess_risk` that of w_r on the data.
+    """
 
     distance: Annotated[float, DISTANCE]
     excess_risk: Annotated[float, EXCESS] = 0.0

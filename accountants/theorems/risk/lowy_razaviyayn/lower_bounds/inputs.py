@@ -297,18 +297,21 @@ class CentralInputs(LowerBoundFields):
 
 @request
 class LocalEmpiricalInputs(LocalFederation):
-    """Inputs of the lower bound for the mean loss on the data if clients trust only themselves (Theorem F.4)."""
+    """Inputs of the lower bound for the mean loss on the data if clients trust only themselves.
+
+    The bound is Theorem F.4 of Lowy and Razaviyayn.
+    """
 
     radius: Radius
 
     def log10_least_round_delta(self, exponent: float) -> float:
-        """Return log10 of the smallest δ of a report for which the lower bound is proved.
+        """Return log10 of the smallest δ of a client's report for which the lower bound is proved.
 
         For N clients with n records each, this δ is 2e^{−Ne^{−x}/16}/(Nn), which may be too small for a double.
 
         Args:
-            exponent: exponent x ≥ 0. The proof needs x = nε₀ for the ε₀ of a record; the printed theorem has 0 (erratum
-                E-21).
+            exponent: exponent x ≥ 0. The proof needs x = nε₀, where ε₀ is that of a record. The theorem as printed has
+                x = 0, which is an error (docs/errata.md, E-21).
         """
         decay = self.clients * math.exp(-exponent) / 16.0  # Ne^{−x}/16
         log_least = math.log(2.0) - decay - math.log(self.clients) - math.log(self.samples_per_client)

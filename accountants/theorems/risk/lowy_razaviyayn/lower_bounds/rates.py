@@ -74,11 +74,11 @@ def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
     """Return the orders of the excess risk to which Section 3 of Lowy and Razaviyayn compares its own results.
 
     Args:
-        inputs: the federation and the loss.
-        reading: "printed" or "corrected". For a trusted server and convex losses, the printed rate has the term
-            φ²/√(nN), which has the wrong unit (erratum E-26). The corrected one has φD/√(nN), and is at most LD, the
-            largest possible excess risk. φ is the standard deviation of a record's gradient, nN the number of records
-            of all clients, L the Lipschitz constant, and D the diameter of the domain.
+        inputs: the federation and the loss. φ is the standard deviation of a record's gradient, nN the number of
+            records of all clients, L the Lipschitz constant, and D the diameter of the domain.
+        reading: "printed" or "corrected". They differ for a trusted server and convex losses. The printed rate has the
+            term φ²/√(nN), which is not in units of the loss (docs/errata.md, E-26). The corrected rate has φD/√(nN),
+            and is at most LD, the largest possible excess risk.
 
     Returns:
         `non_private_scale`: order of the excess risk without privacy.
