@@ -52,7 +52,7 @@ class Choice(Generic[Chosen_co]):
     frontier: tuple[FrontierRun, ...] | None = None
 
 
-def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffic: Traffic) -> Choice[Run]:
+def smallest_run(runs: Sequence[Run], outlook: RunFunctions, *, within: float, traffic: Traffic) -> Choice[Run]:
     """Choose the smallest run with a certified bound on the excess risk of at most (1 + within) times the best one.
 
     Args:

@@ -149,7 +149,8 @@ class ConcentratedProfile(Profile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the privacy loss L under both distributions.
 
-        With the probability S of the event, and the best order b + 1 of the Rényi divergence at ε, they are:
+        The mechanism is ρ-zCDP given an event of probability S, and not private otherwise. With the order b + 1 of the
+        Rényi divergence that gives the least bound on δ at ε, the tails are:
 
             P(L > ε) = S e^{−ρb²} + 1 − S,   Q(L > ε) = S e^{−ρ(b+1)²}.
 

@@ -139,7 +139,9 @@ def _check_count(self: Sweep) -> None:
 
 
 def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[..., Question]) -> Question:
-    """Return the question of a sweep. Its parts are the calibrations at the valid values of the swept field.
+    """Return the computation that a sweep requests: a calibration for each of several values of one field.
+
+    A question is a requested computation. It can have other questions as parts. Their results are joined to one answer.
 
     Args:
         calibrator: the calibrator of the sweep.

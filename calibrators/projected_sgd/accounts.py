@@ -51,7 +51,7 @@ class Accounts:
         return self._cached_account(plan, effort, only_at, **changes)
 
     def _account(self, plan: RunSchedules, effort: Effort, only_at: float | None, **changes: Any) -> Account:
-        """Compute the result of `of`, without the cache.
+        """Compute the guarantee of a run in the setting of the request, that is, for its relation, unit and observer.
 
         Args:
             plan: the batch size and the schedules of the run.

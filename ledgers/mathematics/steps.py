@@ -200,7 +200,7 @@ def step_prices(
         rough: whether to compute faster, with slightly higher costs. They are certified as well.
 
     Returns:
-        An object with a method `cost` that computes the certified price. None if the job has no runs or more than
+        An object with a method `cost` that computes the certified price. None if there are no runs or more than
         `MOST_PARTS` mechanisms, or if the largest ε that matters exceeds `_LARGEST_EPSILON`, so that e^ε might
         overflow.
     """

@@ -36,7 +36,8 @@ class ChernoffBounds(NamedTuple):
     def at(cls, transforms: Sequence[Transform], tilts: FloatArray) -> ChernoffBounds:
         """Evaluate the Chernoff bounds on δ(ε) of a composition at several exponents μ.
 
-        Let D(ε) be δ(ε) without the losses that are left out as improbable. For every μ ≥ 0:
+        Let S be the total privacy loss, and D(ε) the δ(ε) without the losses that are left out as improbable. Let C(μ)
+        ≤ 1 be the largest value of (1 − v) v^μ for v in [0, 1]. For every μ ≥ 0:
 
             D(ε) ≤ e^{b(μ) − με},   b(μ) = K(μ) + log C(μ),   K(μ) = log E_P[e^{μS}].
 
