@@ -164,7 +164,7 @@ class Federation:
 def loss_scales(weights: Sequence[tuple[float, int]]) -> tuple[float, ...]:
     """Return factors for the clients' losses, with which their plain mean is the weighted mean of the losses.
 
-    Let F_i be the loss of client i of N, and p_i its weight with Σ p_i = 1. Then
+    Let F_i be the loss of client i of N, and p_i its weight with Σ p_i = 1. Then:
 
         Σ p_i F_i = (1/N) Σ (p_i N) F_i,
 

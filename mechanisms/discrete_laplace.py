@@ -109,7 +109,7 @@ class _BlockWeights:
         """Return bounds on the weight of each block −B, …, B, in units of 2^−precision.
 
         B is `blocks` and t is `width`. Block 0 is the integer 0, of weight 1. Block b > 0 has the t integers from
-        1 + (b − 1)t on, or fewer if it is the last one. Its weight is
+        1 + (b − 1)t on, or fewer if it is the last one. Its weight is:
 
             e^(−α) · e^(−α(b − 1)t) · Σ_a e^(−αa),
 

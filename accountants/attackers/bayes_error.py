@@ -2,7 +2,7 @@
 
 A test of P against Q with rates TPR and FPR errs with probability π (1 − TPR) + (1 − π) FPR, for the prior π of P.
 With γ = (1 − π)/π the least error is π (1 − E_γ(P‖Q)), because E_γ is the largest TPR − γ FPR. For π > 1/2 it is
-(1 − π) (1 − E_{1/γ}(Q‖P)). P may be either of two neighbours. With m = min(π, 1 − π) the least error is therefore
+(1 − π) (1 − E_{1/γ}(Q‖P)). P may be either of two neighbours. With m = min(π, 1 − π) the least error is therefore:
 
     m (1 − δ(log((1 − m)/m))).
 
@@ -25,7 +25,7 @@ def bayes_error(curve: Curve, prior: float) -> Interval:
     """Return bounds on the least error probability of an attacker with a prior, over all tests and neighbours.
 
     The attacker guesses which of two neighbouring data sets was used, and knows their prior probabilities π and 1 − π.
-    The least error probability is
+    The least error probability is:
 
         m (1 − δ(ε))   at   ε = log((1 − m)/m),   m = min(π, 1 − π).
 

@@ -3,7 +3,7 @@
 Let D_a ≤ ρ a at every order, m = √(2ρ), y = (ε − ρ)/m for ε > ρ, and x = ε/μ − μ/2. At the order 1 + y/m the bound on δ
 from ρ (Canonne, Kamath and Steinke 2020, Proposition 12) is at most e^{−y²/2 − 1} m/y. Mills' ratio M(u) is below
 (u² + 2)/(u³ + 3u), so 1 − u M(u) > 1/(u² + 3). Hence δ_μ = φ(x) (M(x) − M(x + μ)) exceeds φ(x) μ/((x + μ)² + 3) for
-x > 0. The logarithm of the quotient of the two bounds is
+x > 0. The logarithm of the quotient of the two bounds is:
 
     g(ε) = y²/2 + 1 + log(y/m) − x²/2 − log √(2π) + log μ − log((x + μ)² + 3).
 
@@ -27,7 +27,7 @@ def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
     """Return whether δ of every ρ-zCDP mechanism is proved to be at most that of a Gaussian pair from an ε on.
 
     zCDP is zero-concentrated differential privacy, and the pair is N(μ, 1) against N(0, 1). Let m = √(2ρ),
-    y = (ε − ρ)/m and x = ε/μ − μ/2. It is proved if μ > m, x > 0, y > 0, ε² (1/m² − 1/μ²) ≥ 1 and
+    y = (ε − ρ)/m and x = ε/μ − μ/2. It is proved if μ > m, x > 0, y > 0, ε² (1/m² − 1/μ²) ≥ 1 and:
 
         y²/2 − x²/2 + 1 + log(y/m) − log √(2π) + log μ − log((x + μ)² + 3) ≥ 0.
 

@@ -37,7 +37,7 @@ class DirectedDelta(NamedTuple):
 def directed_delta(curve: Curve, epsilon: float, direction: Direction) -> DirectedDelta:
     """Return bounds on δ(ε), the hockey-stick divergence at e^ε, of one direction of the neighbours.
 
-    For ε < 0 it follows from the other direction. With γ = e^ε and the hockey-stick divergence E,
+    For ε < 0 it follows from the other direction. With γ = e^ε and the hockey-stick divergence E:
 
         E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P).
 

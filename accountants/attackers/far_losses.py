@@ -72,7 +72,7 @@ def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
 def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> FarLosses | None:
     """Bound the part of the integral for a Rényi divergence beyond some ε, from divergences of larger orders.
 
-    Let D_b be the divergence of an order b above a. The hockey-stick divergence E(ε) at e^ε is at most
+    Let D_b be the divergence of an order b above a. The hockey-stick divergence E(ε) at e^ε is at most:
 
         (1 − 1/b)^{b − 1} e^{(b − 1)(D_b − ε)}/b.
 

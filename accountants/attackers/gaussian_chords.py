@@ -146,7 +146,7 @@ class _Interval(NamedTuple):
     def of(cls, left: DeltaPoint, right: DeltaPoint, most: float) -> _Interval:
         """Return the interval between two points, with the least μ for which they prove δ ≤ δ_μ between them.
 
-        With γ = e^ε and the normal distribution function Φ,
+        With γ = e^ε and the normal distribution function Φ:
 
             μ = Φ⁻¹(p) − Φ⁻¹(α),   where p is the larger γ α + δ of both points.
 

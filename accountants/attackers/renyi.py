@@ -207,7 +207,7 @@ def _bounds_of_gaussian_steps(mu: float, times: int, orders: Sequence[float]) ->
 def _lower_from_delta(curve: Curve, order: float) -> float:
     """Return a lower bound on the Rényi divergence of a mechanism, from its δ at several ε.
 
-    By Proposition 12 of Canonne, Kamath and Steinke (2020), δ(ε) ≤ e^{(a − 1)(D_a − ε)} (1 − 1/a)^{a − 1}/a. Hence
+    By Proposition 12 of Canonne, Kamath and Steinke (2020), δ(ε) ≤ e^{(a − 1)(D_a − ε)} (1 − 1/a)^{a − 1}/a. Hence:
 
         D_a ≥ ε + (log δ + log a − (a − 1) log(1 − 1/a))/(a − 1).
 

@@ -1,6 +1,6 @@
 """The Rényi divergence of one step of Gaussian noise, by an integral of its hockey-stick divergences.
 
-Write E(ε) = E_γ(P‖Q) and E'(ε) = E_γ(Q‖P) for γ = e^ε. Then
+Write E(ε) = E_γ(P‖Q) and E'(ε) = E_γ(Q‖P) for γ = e^ε. Then:
 
     E_Q[(dP/dQ)^a] − 1 = a (a − 1) (∫₀^∞ e^{(a − 1) ε} E(ε) dε + ∫₀^∞ e^{−a ε} E'(ε) dε).
 

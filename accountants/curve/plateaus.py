@@ -49,7 +49,7 @@ def pure_plateau(epsilon: Fraction) -> Plateau:
 def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
     """Return an (ε, δ) guarantee of a mechanism after subsampling, from one of the mechanism itself.
 
-    A plateau is a pair (ε₀, δ₀) with δ(ε) ≤ δ₀ for every ε ≥ ε₀. Subsampling gives
+    A plateau is a pair (ε₀, δ₀) with δ(ε) ≤ δ₀ for every ε ≥ ε₀. Subsampling gives:
 
         δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)).
 

@@ -1,6 +1,6 @@
 """Profiles: ε ↦ log E_{e^ε}(P‖Q) for one direction of a pair of distributions, and the quantities that follow from it.
 
-E_γ(P‖Q) = ∫ (dP − γ dQ)₊ for γ = e^ε ≥ 1. A profile also gives the two masses of {L > ε}, L = log dP/dQ. They satisfy
+E_γ(P‖Q) = ∫ (dP − γ dQ)₊ for γ = e^ε ≥ 1. A profile also gives the two masses of {L > ε}, L = log dP/dQ. They satisfy:
 
     Q(L > ε) = −dE_γ/dγ at γ = e^ε,   P(L > ε) = E_γ + γ Q(L > ε).
 

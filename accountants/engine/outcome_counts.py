@@ -81,7 +81,7 @@ def _stored_count_steps(size: int, count: int) -> tuple[_CountStep, ...]:
 def combine_outcomes(law: FiniteLaw, count: int) -> tuple[FloatArray, FloatArray]:
     """Return the total loss and the log probability of every list of counts of the outcomes in T runs.
 
-    The list with the counts n_i has
+    The list with the counts n_i has:
 
         the loss Σ n_i L_i and the probability T!/Π n_i! · Π p_i^{n_i}.
 

@@ -99,7 +99,7 @@ def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
 def likely_concentrated_log_delta(rho: float, epsilon: float) -> float:
     """Estimate the bound on log δ(ε) that ρ-zero-concentrated differential privacy gives.
 
-    The order b + 1 gives the bound
+    The order b + 1 gives the bound:
 
         b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b).
 

@@ -2,7 +2,7 @@
 
 A round that draws K of n records has δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in both directions. Here q = K/n, and δ₀ is that
 of N(μ, 1) against N(0, 1). The loss L of this profile, and its moment generating function M(z) = E[e^{zL}], are in
-`tilted_losses`. For T rounds,
+`tilted_losses`. For T rounds:
 
     δ(ε) = (1/2πi) ∫ M(z)^T e^{−zε}/(z(1 + z)) dz
 

@@ -217,7 +217,7 @@ class Binomial:
     def _ratio_by_polynomial(self, n: FloatArray, k: FloatArray) -> FloatArray:
         """Compute R(k) = P(K ≥ k)/P(K = k) as an integral of a polynomial, exactly up to rounding.
 
-        With the odds o = p/q it is
+        With the odds o = p/q it is:
 
             R(k) = k ∫₀¹ (1 − w)^{k−1} (1 + ow)^{n−k} dw.
 
@@ -311,7 +311,7 @@ class Binomial:
     def log_tail(self, k: FloatArray) -> FloatArray:
         """Return log P(K ≥ k) of the binomial distribution of K successes in n trials.
 
-        Above the mean it is log P(K = k) plus the log of `tail_ratio`. At or below the mean it is
+        Above the mean it is log P(K = k) plus the log of `tail_ratio`. At or below the mean it is:
 
             log(1 − P(n − K ≥ n − k + 1)).
 

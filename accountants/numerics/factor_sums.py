@@ -81,7 +81,7 @@ class ShiftSequence(Protocol):
 def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, worst: bool) -> Interval:
     """Enclose the log of a sum of products of contraction factors over the steps of a run, or of its largest term.
 
-    Let θ_ε(r) be the hockey-stick divergence of N(r, 1) from N(0, 1) at e^ε. The sum is
+    Let θ_ε(r) be the hockey-stick divergence of N(r, 1) from N(0, 1) at e^ε. The sum is:
 
         Σ_j A_j R_j,   A_j = θ_ε(r_s(j)),   R_j = Σ_{τ ≥ max(j, first_stop)} Π_{j<k≤τ} B_k,   B_k = θ_ε(r_c(k)).
 
@@ -293,7 +293,7 @@ def _stop_sums(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the logarithm of the summed effects R_j of each step j of a block on all releases from this step on.
 
-    Let S_j be the sum of the log contraction factors log B_k over the steps k > j of the block. Then
+    Let S_j be the sum of the log contraction factors log B_k over the steps k > j of the block. Then:
 
         R_j = e^{S_j} (Σ_{τ ≥ j} e^{−S_τ} + B R),
 

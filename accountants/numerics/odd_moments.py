@@ -173,7 +173,7 @@ def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
 
     The moments are M_n = ∫ tⁿ e^{−ct−t²/2} dt over t > 0, for n = 1, 3, …. The ratios h_n = M_n/M_{n−1} follow from
     h_n = n/(c + h_{n+1}), from n = N down to 1. At each n, an error of h_{n+1} is multiplied by h_n/(c + h_{n+1}),
-    which is less than n/c². If √n is above c, the product of all such factors from N down to n is about
+    which is less than n/c². If √n is above c, the product of all such factors from N down to n is about:
 
         e^{−2c(√N − √n)}.
 

@@ -19,7 +19,7 @@ PAD = 16 * UNIT_ROUNDOFF
 def harmonic(count: int) -> float:
     """Return the harmonic number 1 + 1/2 + … + 1/n, and 0 for n = 0.
 
-    Short sums are added term by term. Long ones use the Euler–Maclaurin expansion
+    Short sums are added term by term. Long ones use the Euler–Maclaurin expansion:
 
         log n + γ + 1/(2n) − 1/(12n²) + 1/(120n⁴) − 1/(252n⁶) + 1/(240n⁸).
 
@@ -41,7 +41,7 @@ def harmonic(count: int) -> float:
 def root_sum(count: int) -> float:
     """Return the sum of square roots √1 + √2 + … + √n.
 
-    Short sums are added term by term. Long ones use the Euler–Maclaurin expansion
+    Short sums are added term by term. Long ones use the Euler–Maclaurin expansion:
 
         (2/3) n^{3/2} + √n/2 + ζ(−1/2) + n^{−1/2}/24 − n^{−5/2}/1920 + n^{−9/2}/9216.
 

@@ -250,7 +250,7 @@ def _divergence_around(log_integral: float, order: float, *, rounding: float, lo
 def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
     """Enclose the divergence of a subsampled Gaussian step at an integer order by a finite sum of positive terms.
 
-    With the likelihood ratio r, the divergence is log(E[r^a])/(a − 1). By the binomial theorem,
+    With the likelihood ratio r, the divergence is log(E[r^a])/(a − 1). By the binomial theorem:
 
         E[r^a] − 1 = Σ_{k ≥ 2} C(a, k) q^k (1 − q)^{a − k} (e^{x_k} − 1),   x_k = k (k − 1) s²/2.
 
@@ -309,7 +309,7 @@ def _log_one_more(exponent: float) -> float:
 def pure_renyi(*, order: float, epsilon: float) -> float:
     """Return an upper bound on the Rényi divergence of any mechanism with pure privacy loss ε.
 
-    Randomized response attains the largest divergence. At order a it is
+    Randomized response attains the largest divergence. At order a it is:
 
         log(p^a r^(1−a) + r^a p^(1−a))/(a − 1),   p = 1/(1 + e^−ε),   r = 1 − p.
 
@@ -337,7 +337,7 @@ def pure_renyi(*, order: float, epsilon: float) -> float:
 def laplace_renyi(*, order: float, shift: float) -> Interval:
     """Enclose the Rényi divergence of Laplace noise of scale 1 around two locations; it is equal in both directions.
 
-    At order a it is log(E[r^a])/(a − 1). For the likelihood ratio r and the distance s of the locations,
+    At order a it is log(E[r^a])/(a − 1). For the likelihood ratio r and the distance s of the locations:
 
         E[r^a] = (a e^{(a−1)s} + (a − 1) e^{−as})/(2a − 1)
 

@@ -341,7 +341,7 @@ def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
 def _log_mills_difference(a: FloatArray, eps: FloatArray, r: FloatArray) -> FloatArray:
     """Return log(R(a) − R(a + r)) for a = ε/r − r/2 ≥ −1, with the Mills ratio R(x) = (1 − Φ(x))/φ(x).
 
-    If the shift r is large, no digits cancel in the difference. Otherwise the difference is
+    If the shift r is large, no digits cancel in the difference. Otherwise the difference is:
 
         ∫₀^∞ 2 e^{−ct − t²/2} sinh(rt/2) dt    with c = ε/r,
 

@@ -75,7 +75,7 @@ class TiltedPieces(NamedTuple):
         """Return a lower bound on 1 − |φ(t)|, where φ is the characteristic function of the tilted mixture.
 
         The bound increases in t. It is Σ m (1 − |φ_piece(t)|), summed over the tilted masses m. With y = tℓ/2 and
-        a = λℓ/2, the tilted piece of length ℓ has
+        a = λℓ/2, the tilted piece of length ℓ has:
 
             |φ_piece(t)|² = a² (1 + (sin y/sinh a)²)/(a² + y²).
 

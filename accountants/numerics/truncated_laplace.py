@@ -107,7 +107,7 @@ def probability(decay_rate: float, levels: int, value: int) -> Decimal:
 def _largest_values(decay: Decimal, levels: int, ratio: Decimal, count: int) -> Decimal:
     """Return the probability that truncated discrete Laplace noise takes one of its n largest values.
 
-    The noise has P(y) ∝ e^(−α|y|) on |y| ≤ m. The probability is
+    The noise has P(y) ∝ e^(−α|y|) on |y| ≤ m. The probability is:
 
         e^(−α(m+1)) (e^{αn} − 1)/D    with    D = 1 + e^−α − 2 e^(−α(m+1)),
 
@@ -241,7 +241,7 @@ def log_escape(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]])
     """Return bounds on the log probability that some coordinate with shifted noise escapes.
 
     A coordinate escapes if its output is impossible without the shift. For the probability p_k of this at shift k, and
-    n coordinates with that shift, the result is
+    n coordinates with that shift, the result is:
 
         log(1 − Π (1 − p_k)^n).
 
@@ -354,7 +354,7 @@ def largest_rate(epsilon: float, total: int) -> float:
 def variance(decay_rate: float, levels: int) -> float:
     """Return the variance E Y² of truncated discrete Laplace noise Y, in squared grid steps.
 
-    Y has P(y) ∝ e^(−α|y|) on |y| ≤ m. With x = e^−α, w = 1 − x and t = e^{−αm} the variance is
+    Y has P(y) ∝ e^(−α|y|) on |y| ≤ m. With x = e^−α, w = 1 − x and t = e^{−αm} the variance is:
 
         E Y² = 2x (1 + x − t (mw + 1)² − xt)/(w² (w + 2x(1 − t))).
 

@@ -355,7 +355,7 @@ def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
 def amplify_symmetrically(base: Pair, share: Share) -> Pair:
     """Return the symmetric pair of a subsampled mechanism, from a bound on both directions.
 
-    Its profile in both directions is
+    Its profile in both directions is:
 
         δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)),
 

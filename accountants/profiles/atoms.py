@@ -93,7 +93,7 @@ class AtomicProfile(Profile):
     def _log_delta_at_losses(self) -> FloatArray:
         """The values of log δ at ε = l_i for every possible privacy loss l_i, and then beyond the last one.
 
-        Beyond the last loss, δ is the probability of the infinite loss. From there down,
+        Beyond the last loss, δ is the probability of the infinite loss. From there down:
 
             δ(l_i) = δ(l_{i+1}) + (e^{l_{i+1}} − e^{l_i}) Σ_{j > i} q_j.
 
@@ -202,7 +202,7 @@ class AtomicProfile(Profile):
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε, without arrays, which is quicker.
 
-        Let l be the smallest possible privacy loss above ε, and q_j the probability of the loss l_j under Q. Then
+        Let l be the smallest possible privacy loss above ε, and q_j the probability of the loss l_j under Q. Then:
 
             δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j ≥ l} q_j.
 
@@ -261,7 +261,7 @@ class AtomicProfile(Profile):
         """Return the test that is near the most powerful one with a false positive rate α.
 
         It rejects if the privacy loss L exceeds l, the value of L with Q(L > l) ≤ α < Q(L ≥ l). The true positive rate
-        of the most powerful test is
+        of the most powerful test is:
 
             min over ε of e^ε α + δ(ε).
 

@@ -2,7 +2,7 @@
 
 ρ-zCDP bounds E_{e^ε} by the least over a > 1 of e^{(a−1)(aρ−ε)} (1 − 1/a)^a/(a − 1) (Canonne, Kamath and Steinke 2020,
 Corollary 13). At the minimiser b = a − 1, the root of (2b + 1) ρ + log(b/(1 + b)) = ε, this is e^{−ρb²}/(1 + b). It
-is convex in e^ε with slope −e^{−ρ(b+1)²}. A dominating pair therefore exists, and its tails are
+is convex in e^ε with slope −e^{−ρ(b+1)²}. A dominating pair therefore exists, and its tails are:
 
     P(L > ε) = e^{−ρ b²},   Q(L > ε) = e^{−ρ (b+1)²}.
 

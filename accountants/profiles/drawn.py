@@ -1,7 +1,7 @@
 """Searches and tests of a subsampled pair, by those of the pair of the mechanism without subsampling (the base).
 
 A batch holds the record with probability q. Let γ' = e^ε' and γ = e^ε = 1 + (γ' − 1)/q. L is the loss of the base, and
-L' that of the subsampled pair. Then
+L' that of the subsampled pair. Then:
 
     E_γ'((1 − q) Q + q P ‖ Q) = q E_γ(P‖Q) for γ' ≥ 1 − q,      {L' > ε'} = {L > ε}.
 
@@ -218,7 +218,7 @@ def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float
     """Enclose log δ' of a subsampled pair at one ε', from bounds on the pair without subsampling.
 
     Let (P, Q) be the pair without subsampling, the base, and γ = 1 + (e^ε' − 1)/q. With the hockey-stick divergence
-    E_γ,
+    E_γ:
 
         log δ' = log q + log E_γ(P‖Q).
 

@@ -50,7 +50,7 @@ _DEEPER = 128
 class DrawnSumBound(Bound):
     """The bound on δ for Gaussian noise on a sum that counts a contribution a random number of times k.
 
-    With η the probability of k ≥ 1, γ = 1 + (e^ε − 1)/η and β = e^ε/γ, it is
+    With η the probability of k ≥ 1, γ = 1 + (e^ε − 1)/η and β = e^ε/γ, it is:
 
         δ(ε) = η ((1 − β) G + β S).
 
@@ -104,7 +104,7 @@ class DrawnSumBound(Bound):
     def enclose(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the log of a bound on δ if a contribution is counted a random number of times.
 
-        Let η be the probability that it is counted at all, γ = 1 + (e^ε − 1)/η and β = e^ε/γ. The bound is
+        Let η be the probability that it is counted at all, γ = 1 + (e^ε − 1)/η and β = e^ε/γ. The bound is:
 
             η ((1 − β) G + β S),      G = E_γ(Σ π_k N(r_k, 1) ‖ N(0, 1)),      S = Σ π_k E_γ(N(d_k, 1) ‖ N(0, 1)),
 

@@ -245,7 +245,7 @@ class GaussianProfile(Profile):
         """Compute the distance of log δ(ε) to a target, and the derivative of log δ.
 
         Let R = (1 − Φ)/φ be Mills' ratio of the standard normal distribution function Φ and density φ. With
-        a = ε/μ − μ/2 and b = a + μ,
+        a = ε/μ − μ/2 and b = a + μ:
 
             δ(ε) = φ(a) (R(a) − R(b)),   dδ/dε = −φ(a) R(b).
 

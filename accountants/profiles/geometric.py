@@ -225,7 +225,7 @@ class GeometricProfile(Profile):
 
         With the rate α and the shift k, the finite losses L are α (k − 2c) for integers c. Let n be the number of those
         above ε other than c = 0. Let c* be the largest c among them, θ = α (k − 2c*) − ε ≥ 0, and D the sum
-        (1 − e^{−α}) Σ e^{−α|y|} over the values y of the noise. Then
+        (1 − e^{−α}) Σ e^{−α|y|} over the values y of the noise. Then:
 
             δ(ε) = P(L = ∞) + P(L = αk) (1 − e^{ε − αk})
                  + (1 − e^{−αn}) [e^{−αc*} (1 − e^{−θ}) + e^{−α(c* − n + 1)} (1 − e^{−α(n − 1)})]/D.

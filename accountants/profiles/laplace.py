@@ -1,11 +1,11 @@
 """The profiles of Laplace noise, in closed form.
 
-With s the ℓ1 shift over the noise's scale, Laplace(s) against Laplace(0) has losses in [−s, s], atoms at −s and s, and
+With s the ℓ1 shift over the noise's scale, Laplace(s) against Laplace(0) has losses in [−s, s], atoms at −s and s, and:
 
     δ(ε) = 1 − e^{(ε − s)/2},   P(L > ε) = 1 − e^{(ε − s)/2}/2,   Q(L > ε) = e^{−(s + ε)/2}/2   for ε < s.
 
 If the contribution is included with probability q and replaced by its opposite, the loss has an atom at its maximum,
-and
+and:
 
     δ(ε) = q (1 − u),   u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q   while u < 1.
 """
@@ -148,7 +148,7 @@ class OppositeLaplaceProfile(Profile):
     def _log_u(self, epsilon: FloatArray) -> FloatArray:
         """Return the logarithm of the number u with δ = q (1 − u).
 
-        With the inclusion probability q and the shift s,
+        With the inclusion probability q and the shift s:
 
             u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q.
 

@@ -62,7 +62,7 @@ class PiecewiseTails:
     def tails(self, epsilon: FloatArray) -> Tails:
         """Compute the log probabilities of a privacy loss L above ε, under P and Q with this table as their profile D.
 
-        Q(L > ε) is the steepness −dD/dα, with α = e^ε, to the right of ε. If α₁ is the next point of the table,
+        Q(L > ε) is the steepness −dD/dα, with α = e^ε, to the right of ε. If α₁ is the next point of the table:
 
             P(L > ε) = D(α₁) + α₁ Q(L > ε).
 

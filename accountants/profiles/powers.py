@@ -204,7 +204,7 @@ def powers_pair(orders: Sequence[float], log_coefficients: Sequence[float]) -> P
 def log_conversion(order: float) -> float:
     """Return the log of the factor C(a) that converts a Rényi divergence D_a of order a to a bound on δ(ε).
 
-    With γ = e^ε and C(a) = (a − 1)^(a−1)/a^a, the bound is
+    With γ = e^ε and C(a) = (a − 1)^(a−1)/a^a, the bound is:
 
         δ(ε) ≤ C(a) e^{(a−1) D_a} γ^−(a−1).
 

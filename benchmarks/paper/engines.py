@@ -107,11 +107,11 @@ def sampled_delta(rate: float, noise: float, epsilon: float) -> mpmath.mpf:
     and Q = N(0, 1). Let s = 1/σ, and Φ the normal distribution function. The loss log(dP/dQ)(x) = log(1 − q + q e^{s x
     − s²/2}) grows with x.
 
-    The loss equals ε at x = log((e^ε − 1 + q)/q)/s + s/2. Therefore
+    The loss equals ε at x = log((e^ε − 1 + q)/q)/s + s/2. Therefore:
 
         δ(P‖Q) = q Φ(s − x) + (1 − q − e^ε) Φ(−x).
 
-    The loss equals −ε at y = log((e^{−ε} − 1 + q)/q)/s + s/2. Therefore
+    The loss equals −ε at y = log((e^{−ε} − 1 + q)/q)/s + s/2. Therefore:
 
         δ(Q‖P) = Φ(y) − e^ε ((1 − q) Φ(y) + q Φ(y − s)).
 

@@ -151,7 +151,7 @@ def _estimate_risk(rounds: int, descent: DescentFacts, variance: float) -> float
     """Estimate the bound on the excess risk of accelerated SGD for a smooth loss or a Moreau envelope.
 
     Accelerated SGD runs in stages, that is, blocks of rounds with their own step sizes. If the strong convexity μ is 0,
-    the estimate is the bound for a single stage. For μ > 0 it is the lesser of that bound and
+    the estimate is the bound for a single stage. For μ > 0 it is the lesser of that bound and:
 
         Δ e^(−R√(μ/β)/(2e)) + 4V²/(μR),
 

@@ -125,7 +125,7 @@ def run_of(problem: DpFedavgProblem, rounds: int, noise: RoundNoise) -> RoundsRu
     """Return the noise, the remaining share of the excess risk, and the traffic of a run.
 
     For R rounds of one gradient step, the excess risk is at most the clipping norm times the diameter times the
-    remaining share
+    remaining share:
 
         √((E K²/M² + ν²)/R).
 

@@ -65,7 +65,7 @@ def noise_std_of(problem: Mu2SgdProblem, noise_multiplier: float) -> float:
     """Convert a noise multiplier z to the standard deviation σ of the noise that is added.
 
     All releases about a record are equivalent to one Gaussian mechanism with the noise multiplier z and the variance
-    σ²/H (Theorems 5.1 and F.1 of Reshef and Levy). With the contribution norm C, this means
+    σ²/H (Theorems 5.1 and F.1 of Reshef and Levy). With the contribution norm C, this means:
 
         σ = z C √H.
 
@@ -215,7 +215,7 @@ def residual_noise_std(problem: Mu2SgdProblem, noise_std: float) -> float:
     """Return the standard deviation per coordinate of the noise that stays in the server's mean after the last round.
 
     With a trusted server it is the noise of the last round. With an untrusted server the last noise of every client is
-    left (Lemma 4.1 of Reshef and Levy). For K_i reports of client i and m participants, its standard deviation is
+    left (Lemma 4.1 of Reshef and Levy). For K_i reports of client i and m participants, its standard deviation is:
 
         σ √(Σ_i K_i)/m.
 

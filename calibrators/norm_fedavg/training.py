@@ -83,7 +83,7 @@ def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTra
 
     There are three bounds on the least gradient norm over all rounds: equation (39) of Das et al. for the noisy run and
     for a run without noise and rounding, and their Theorem 4 for FedAvg. The first round starts at the initial model
-    w₀, so each bound is at most
+    w₀, so each bound is at most:
 
         ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖
 

@@ -131,7 +131,7 @@ def likely_rounds(
 ) -> int | None:
     """Return the rounds of the plan or, if it has none, a suitable number by a quick estimate of the noise.
 
-    A round releases the noisy mean of a random batch of records or clients. The result is the fewest rounds R at which
+    A round releases the noisy mean of a random batch of records or clients. The result is the fewest rounds R at which:
 
         √((1 + ν²)/R)
 

@@ -139,7 +139,7 @@ def _at_best_step(problem: PpsgdRiskProblem, run: NoisyRun) -> tuple[str, float,
 def _at_given_step(problem: PpsgdRiskProblem, run: NoisyRun, step_size: float) -> UpperBound:
     """Return the risk bound at the requested step size η and degree of sharing α.
 
-    For R rounds, the bound is
+    For R rounds, the bound is:
 
         ‖u‖²/(2ηR(1 − 2ηβ')) + ηs²/(1 − 2ηβ').
 

@@ -68,7 +68,7 @@ def start_of(
 ) -> Start:
     """Return the least known upper bound on the excess risk of the initial model, before any training.
 
-    With the distance D to a minimiser, the bounds are
+    With the distance D to a minimiser, the bounds are:
 
         L·D for a Lipschitz objective; L·D − μ·D²/2, but at most L²/(2μ), if it is also strongly convex,
         G*·D + β·D²/2 for a smooth objective.

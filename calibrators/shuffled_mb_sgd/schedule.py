@@ -43,7 +43,7 @@ def contribution_norm(problem: ShuffledMbSgdProblem, run: Run) -> float:
 def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
     """Estimate the noise multiplier z that meets the target, in order to compare runs.
 
-    By a normal approximation, z is the root of
+    By a normal approximation, z is the root of:
 
         q√(R(e^{s²} − 1)) = √(2 ln(1/δ) + 2ε) − √(2 ln(1/δ)).
 

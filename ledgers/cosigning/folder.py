@@ -40,7 +40,7 @@ class WitnessFolder:
     """
 
     def __init__(self, folder: Path, key: CosigningKey) -> None:
-        """Use an existing folder for the signed heads of logs. `open` also makes the folder, and makes or reads the key.
+        """Use an existing folder for the signed heads of logs. `open` also makes it, and makes or reads the key.
 
         Args:
             folder: folder of the witness.

@@ -58,7 +58,7 @@ class Opening:
 def opening(state: LedgerState) -> Opening:
     """Certify that a ledger never exceeds its target (ε*, δ*), even if everything that it allows is run.
 
-    The condition is
+    The condition is:
 
         δ(ε*) ≤ δ* − Σ η,
 

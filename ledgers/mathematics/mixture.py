@@ -27,7 +27,7 @@ def log_coefficients(slot: Slot) -> list[float]:
     """Return the log coefficients of a bound on δ(ε) of everything that a Rényi slot may pay for, rounded up.
 
     A Rényi slot is a privacy budget with Rényi divergences B_a at orders a, and with weights w_a of sum 1. If nothing
-    is spent yet,
+    is spent yet:
 
         δ(ε) ≤ Σ_a c_a e^{−(a−1) ε},   c_a = w_a C(a) e^{(a−1) B_a},   C(a) = (a − 1)^{a−1}/a^a.
 
@@ -67,7 +67,7 @@ def may_go_on(slot: Slot, parts: Amounts) -> bool:
 def _log_terms(slot: Slot, spent: Amounts) -> list[float]:
     """Return the log coefficients in a bound on δ(ε) of everything that a budget in Rényi divergences still allows.
 
-    The bound is a sum of powers of e^ε over the Rényi orders a. The coefficient of order a is
+    The bound is a sum of powers of e^ε over the Rényi orders a. The coefficient of order a is:
 
         w_a C(a) e^{(a−1)(B_a − S_a)},   C(a) = (a − 1)^{a−1}/a^a.
 

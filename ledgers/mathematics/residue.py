@@ -64,7 +64,7 @@ def holds(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount,
     """Return whether a reduction of a Gaussian-DP budget by a cost is proved to account for a mechanism.
 
     The budget allows the privacy profile δ(ε) of G(R), where G(m) is the pair N(√m, 1) against N(0, 1). The mechanism
-    reduces R by a cost c. The cost suffices if, at every ε,
+    reduces R by a cost c. The cost suffices if, at every ε:
 
         δ(ε) of the mechanism composed with G(R − c)  ≤  δ(ε) of G(R)  +  η.
 
@@ -146,7 +146,7 @@ def _certifies_one_by_one(prices: StepPrices, cost: Amount) -> bool:
 def shortfall(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount, eta: Amount) -> float:
     """Estimate by how much a cost in a Gaussian-DP budget is too small for a mechanism, for searches over mechanisms.
 
-    A budget of m allows the δ(ε) of N(√m, 1) against N(0, 1). The estimate is the largest value over some ε of
+    A budget of m allows the δ(ε) of N(√m, 1) against N(0, 1). The estimate is the largest value over some ε of:
 
         log(δ_after(ε)/(δ_before(ε) + η)).
 

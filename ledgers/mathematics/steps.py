@@ -339,13 +339,13 @@ class _StepCharge:
     def _newton_step(self, epsilon: FloatArray, cost: float) -> tuple[float, float]:
         """Return the largest excess of δ over its limit at a cost in μ², and Newton's next estimate of the cost.
 
-        The excess at ε, to which bounds on rounding errors are added, is
+        The excess at ε, to which bounds on rounding errors are added, is:
 
             (F ⊗ G_μ)(ε) − G_ν(ε) − `_AIM` η.
 
         F is the upper bound on the profile of one step, and ⊗ composes profiles. G_m is the profile of N(m, 1) against
         N(0, 1). μ² and ν² are left in the budget after and before the last step. Both profiles E satisfy
-        dE/d(μ²) = (E″ − E′)/2. So the excess falls with the cost of one of n steps at the rate
+        dE/d(μ²) = (E″ − E′)/2. So the excess falls with the cost of one of n steps at the rate:
 
             (n (F ⊗ G_μ)″ − n (F ⊗ G_μ)′ − (n − 1) G_ν″ + (n − 1) G_ν′)/2.
 

@@ -40,7 +40,7 @@ def local_step_size(problem: SimulatedProblem, run: FedavgRun) -> float:
     """Return the step size of the clients' local steps.
 
     It is the requested one or, if absent, that of Theorem 4 of Das et al. for convex losses: η = 1/(c̄LE). L is the
-    smoothness and E the number of local steps. If all n clients participate, c̄ = 64. For r < n participants,
+    smoothness and E the number of local steps. If all n clients participate, c̄ = 64. For r < n participants:
 
         c̄ = max{4, 2 + 23(n − r)/(r(n − 1)), 64n(r − 1)/(r(n − 1))}.
 

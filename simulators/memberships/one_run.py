@@ -2,7 +2,7 @@
 
 Each of m canaries is in the data with probability ½, independently. The attacker sees the output of the training and
 guesses for r canaries whether they are in. Let W be binomial with r trials and probability e^ε/(1 + e^ε). Assume (ε, δ)
-differential privacy under adding or removing one canary. Then, for every number v (Theorem 5.2),
+differential privacy under adding or removing one canary. Then, for every number v (Theorem 5.2):
 
     P(v or more guesses are right) ≤ P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i.
 

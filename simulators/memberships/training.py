@@ -1,7 +1,7 @@
 """Training with clipping, noise and canaries: DP-SGD on pooled records, or DP-FedAvg on clients.
 
 In each round every member (a record, or a client) participates independently with probability q. The server sums the
-contributions, each scaled down to norm C. It adds N(0, (zC)² I) and moves
+contributions, each scaled down to norm C. It adds N(0, (zC)² I) and moves:
 
     w ← w − (η/(qB)) (Σ contributions + noise).
 

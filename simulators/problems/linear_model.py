@@ -247,7 +247,7 @@ def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
     """Return an upper bound on the standard deviation φ of the records' gradients within a client.
 
     The bound holds for all clients, and for all models in a ball of radius r. All records have the same gradient of the
-    ridge term, and a variance is at most the second moment. Hence
+    ridge term, and a variance is at most the second moment. Hence:
 
         φ² ≤ max over clients of mean_j (s_j(r‖x_j‖) ‖x_j‖)².
 

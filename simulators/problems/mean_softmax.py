@@ -86,7 +86,7 @@ def steepest(reach: Floats, classes: int) -> Floats:
 
     The gradient is p − e_y for the softmax p of the outputs and the indicator e_y of the record's class y. By
     ‖p − e_y‖² ≤ 2(1 − p_y)², it suffices to bound p_y from below. Any two outputs differ by at most √2‖W‖‖x‖ ≤ √2t.
-    Hence, for C classes,
+    Hence, for C classes:
 
         ‖p − e_y‖ ≤ √2/(1 + e^(−√2t)/(C − 1)).
 

@@ -1,6 +1,6 @@
 """Minimum of a smooth convex function on a ball around 0, with a certificate.
 
-For a convex F with least value F* on the ball of radius r, and any w in the ball, F(w) − F* is at most the gap
+For a convex F with least value F* on the ball of radius r, and any w in the ball, F(w) − F* is at most the gap:
 
     max over u in the ball of ⟨∇F(w), w − u⟩ = ⟨∇F(w), w⟩ + r‖∇F(w)‖.
 

@@ -58,7 +58,7 @@ def cancelled_noise(
 ) -> Floats:
     """Run Algorithm 1 of Reshef and Levy with weights α_t = t once per step size, and return the last query points.
 
-    In round t, a machine with the new record z reports
+    In round t, a machine with the new record z reports:
 
         s = t ∇f(x_t; z) − (t − 1) ∇f(x_{t−1}; z) + y − Y,
 

@@ -123,7 +123,7 @@ class TabularClients:
     def _gradient_norms(self, models: Floats, features: Floats, predictions: Floats, slopes: Floats) -> Floats:
         """Compute the norms of the records' gradients s ⊗ x + μw, without the gradients themselves.
 
-        The sum is
+        The sum is:
 
             ‖s ⊗ x + μw‖² = ‖s‖²‖x‖² + 2μ ⟨s, Wx⟩ + μ²‖w‖².
 

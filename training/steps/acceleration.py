@@ -92,7 +92,7 @@ class Sequences:
     def middle(self, step: AcceleratedStep) -> Floats:
         """Return the point w^md at which the gradients of a round are taken (line 4 of Algorithm 2).
 
-        The point is a weighted mean of the iterate w and the output w^ag. With the strong convexity μ, it is
+        The point is a weighted mean of the iterate w and the output w^ag. With the strong convexity μ, it is:
 
             w^md = [(1 − α)(μ + η) w^ag + α((1 − α)μ + η) w]/(η + (1 − α²)μ).
 

@@ -12,7 +12,7 @@ from epsilond.training.arrays import Floats
 class AveragedDescent:
     """State of projected gradient descent, with a weighted average of the models.
 
-    A step moves the model w to
+    A step moves the model w to:
 
         Π(w − η g).
 

@@ -185,7 +185,7 @@ def effective_noise_std(problem: SimulatedProblem, run: AnyRun, noise_std: float
 
     A message is a gradient with d coordinates and a norm of at most L, with noise. Its compression adds at most
     ω(L² + dσ²) to the mean squared error (Lowy and Razaviyayn, Remark 2.1). Without compression, noise with the
-    variance
+    variance:
 
         σ² + ω(L²/d + σ²)
 

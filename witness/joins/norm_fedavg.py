@@ -221,7 +221,7 @@ def bounds(problem: SimulatedProblem, run: NormFedavgRun) -> tuple[PromisedBound
 def _run_conditions(inputs: ConvergenceInputs, local_step_size: float) -> tuple[ConditionResult, ...]:
     """Check the conditions on the run that the bounds on its mean and its least gradient norm share.
 
-    They are on the gradients, on the draw of clients, and on the local step size
+    They are on the gradients, on the draw of clients, and on the local step size:
 
         η = ζ/(4LE √(1 + γ/r)),
 

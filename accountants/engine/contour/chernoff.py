@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class ChernoffBounds(NamedTuple):
     """Chernoff bounds log D(ε) ≤ b(μ) − με on the finite part of δ(ε), at several exponents μ.
 
-    D(ε) = E_P[(1 − e^{ε−S})₊] for the total loss S with K(μ) = log E_P[e^{μS}]. Since (1 − e^{−x})₊ ≤ C(μ) e^{μx},
+    D(ε) = E_P[(1 − e^{ε−S})₊] for the total loss S with K(μ) = log E_P[e^{μS}]. Since (1 − e^{−x})₊ ≤ C(μ) e^{μx}:
 
         b(μ) = log C(μ) + K(μ),   C(μ) = μ^μ/(1 + μ)^{1+μ}.
 
@@ -77,12 +77,12 @@ class ChernoffBounds(NamedTuple):
     def log_alias_bound(self, tilt: float, period: float, epsilon: float) -> float:
         """Bound the aliasing error of the trapezoidal rule for δ(ε) from above, as a logarithm.
 
-        The rule has a period A in ε, and its nodes have the real part l. Its aliasing error is
+        The rule has a period A in ε, and its nodes have the real part l. Its aliasing error is:
 
             Σ_{m≠0} e^{lmA} δ(ε + mA),   δ(ε + mA) ≤ e^{b(μ) − μ(ε + mA)},
 
         where Chernoff's bound with e^{b(μ)} holds for every exponent μ ≥ 0. So the terms with m > 0 are below a
-        geometric series for any μ > l, and those with m < 0 for any μ < l. The sum on either side is at most
+        geometric series for any μ > l, and those with m < 0 for any μ < l. The sum on either side is at most:
 
             e^{b(μ) − με}/(e^{|μ−l|A} − 1).
 
@@ -134,7 +134,7 @@ class ChernoffBounds(NamedTuple):
 def log_chernoff_factor(tilt: FloatArray) -> FloatArray:
     """Return the logarithm of the constant C(μ) in the Chernoff bound on δ, for each exponent μ.
 
-    C(μ) is the largest value of (1 − v) v^μ on [0, 1]. Its logarithm is
+    C(μ) is the largest value of (1 − v) v^μ on [0, 1]. Its logarithm is:
 
         log C(μ) = μ log μ − (1 + μ) log(1 + μ) = −log(1 + μ) − μ log(1 + 1/μ),
 

@@ -126,7 +126,7 @@ class LaplaceSteps(ClosedForm):
     """T independent Laplace losses with the transform M(z) = E_P[e^{zL}] (docs/engine-certificate.md, A7).
 
     The loss is s with probability ½ and −s with probability ½e^{−s}. Between them it has the density ¼e^{−(s − v)/2} at
-    v. With w = z + ½ = x + it,
+    v. With w = z + ½ = x + it:
 
         M(z) = e^{−s/2} (cosh ws + sinh(ws)/2w).
 
@@ -280,7 +280,7 @@ class LaplaceSteps(ClosedForm):
         For small frequencies t, φ(t) is near 1, and the plain difference would lose its digits. φ belongs to one
         Laplace loss L with shift s after weighting by e^{lL}. The factor has f = tanh(xs)/2x for x = l + ½.
 
-        With τ = tanh xs and w = x + it the result is
+        With τ = tanh xs and w = x + it the result is:
 
             −(1 − cos ts) + iτ sin ts + N/(2wx),   N = −xτ(1 − cos ts) + i(x sin ts − τt).
 

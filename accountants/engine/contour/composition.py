@@ -102,7 +102,7 @@ def _log_delta_of_zero_loss(epsilon: float) -> Interval:
 def upper_log_delta(laws: Laws, epsilon: float) -> float:
     """Return an upper bound on log δ(ε) of a composition: the Chernoff bound at about its best exponent λ > 0.
 
-    For the total privacy loss S,
+    For the total privacy loss S:
 
         δ(ε) ≤ c E[e^{λS}] e^{−λε},  with a constant c ≤ 1 that depends on λ.
 

@@ -23,7 +23,7 @@ def edge_bound(ratio: LikelihoodRatio, tilt: float, frequencies: FloatArray, hei
 
         φ(s/2) e^{y²/2} [s min(½y², (tβ)^−2) + q(1 − q) s² e^{2b} (1 + l + t₀ + (l + t₀) e^{lb}) (t₀β)^−3].
 
-    Here φ is the normal density, r the likelihood ratio, q the rate, and
+    Here φ is the normal density, r the likelihood ratio, q the rate, and:
 
         β = q sin(sy)/y,   b = −log(|r(s/2 + iy)|/r(s/2)),   t₀ = max(t, 6^{1/3}/(βy)).
 

@@ -134,7 +134,7 @@ class LikelihoodRatio:
 def log_mixture(rate: float, y: FloatArray) -> FloatArray:
     """Compute log(1 − q + q e^y), the log likelihood ratio of a mixture, without cancellation or overflow.
 
-    It requires q ≤ ½ or y ≥ 0. The formula is
+    It requires q ≤ ½ or y ≥ 0. The formula is:
 
         log(1 + q (e^y − 1))                     for y ≤ `_LARGE_EXPONENT`,
         y + log q + log(1 + (1 − q) e^{−y}/q)    for larger y.
@@ -159,7 +159,7 @@ def clip_response(response: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the factors τ and σ of two bounds: on the angle and on the modulus of a complex likelihood ratio.
 
     Let r be the likelihood ratio of a subsampled Gaussian step and s its shift. For the complex noise x + iy with
-    v = s|y| < π,
+    v = s|y| < π:
 
         |arg r(x + iy)| ≤ τ v,   1 − |r(x + iy)|²/r(x)² ≤ 4σ sin²(v/2).
 

@@ -357,7 +357,7 @@ def _truncate(
 ) -> tuple[float, float]:
     """Choose the last frequency t_n of the integral for δ(ε), and bound the part of the integral beyond it.
 
-    In units of e^{K − lε}, with the real part l and the log moment K of the saddle point, the part is at most
+    In units of e^{K − lε}, with the real part l and the log moment K of the saddle point, the part is at most:
 
         B(t_n) (1/π) ∫_{t_n}^∞ dt/(l² + t²) = B(t_n) arctan(l/t_n)/(πl).
 

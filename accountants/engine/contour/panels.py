@@ -54,7 +54,7 @@ def _gauss_rule(order: int) -> tuple[FloatArray, FloatArray]:
 def _legendre(order: int, x: decimal.Decimal) -> tuple[decimal.Decimal, decimal.Decimal]:
     """Return the Legendre polynomial P_n(x) and its derivative, in decimal arithmetic.
 
-    Both follow from the recurrences
+    Both follow from the recurrences:
 
         m P_m = (2m − 1) x P_{m−1} − (m − 1) P_{m−2},   (1 − x²) P_n′ = n (P_{n−1} − x P_n).
 
@@ -154,7 +154,7 @@ class Panels(NamedTuple):
 
         The integrand f_z is the density of the first distribution times e^{zL}, with the privacy loss L. Let |f_z| ≤ B
         on the Bernstein ellipse of a panel with the sum ρ of its semiaxes, relative to the half-width h of the panel.
-        Then the error of the Gauss rule with n nodes is at most
+        Then the error of the Gauss rule with n nodes is at most:
 
             (64/15) h B ρ^{−2n}/(1 − ρ^{−2}).
 

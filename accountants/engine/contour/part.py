@@ -219,7 +219,7 @@ def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Lin
     At the frequency t_k it is φ(t_k) − 1 = Σ_j w_j (e^{it_k d_j} − 1), for losses d_j with the masses w_j.
 
     Let the stride b be about √nodes. Each t_k is x + y: a multiple x of b spacings, and fewer than b spacings y. One
-    matrix product combines both by
+    matrix product combines both by:
 
         e^{i(x+y)d} − 1 = (e^{ixd} − 1) e^{iyd} + (e^{iyd} − 1).
 

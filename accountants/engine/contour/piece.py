@@ -1,6 +1,6 @@
 """The integrand of a sampled Gaussian on an interval of its noise, and its bounds off the real axis (certificate, A2).
 
-The noise is x ~ N(0, 1), and z = l + it has l ≥ 0. The integrand is
+The noise is x ~ N(0, 1), and z = l + it has l ≥ 0. The integrand is:
 
     f_z(x) = φ(x) r(x)^{c₁} r(−x)^{c₂},   (c₁, c₂) = (1 + z, 0) to remove, (−z, 0) to add, (1 + z, −z) to replace.
 
@@ -95,7 +95,7 @@ class Piece(NamedTuple):
     def turn(self, x: FloatArray, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
         """Bound how fast the integrand f_z of E[e^{zL}] decays with t = Im z at complex noise x + iy.
 
-        For z = l + it, the bound is
+        For z = l + it, the bound is:
 
             |f_z(x + iy)| ≤ e^{y²/2} f_l(x) G(x) e^{−tθ(x)}.
 
@@ -178,7 +178,7 @@ class Piece(NamedTuple):
         """Bound how much the integrand f_z of E[e^{zL}] grows off the real axis of the noise.
 
         The bounds on log |f_z(x + iy)|/f_l(x) hold for |y| ≤ height and x in [low, high]. f_z is the normal density
-        times one or two powers of the likelihood ratio r: r(x)^c, or r(−x)^c. The bound is the sum of
+        times one or two powers of the likelihood ratio r: r(x)^c, or r(−x)^c. The bound is the sum of:
 
             y²/2 from the normal density,
             frequency · s|y| τ from each power, and

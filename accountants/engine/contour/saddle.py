@@ -58,7 +58,7 @@ class Saddle(NamedTuple):
         """Return the saddle-point estimate of log δ at an ε near that of the saddle.
 
         The saddle is the tilt λ that minimises F(λ) = K(λ) − λε − log(λ (1 + λ)) at the saddle's own ε, ε_λ. With F of
-        the given ε,
+        the given ε:
 
             δ(ε) ≈ e^{F(λ)}/√(2πF″(λ)) · e^{−(ε − ε_λ)²/2F″(λ)}.
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def trapezoidal_terms(line: Line, values: LineValues) -> ComplexArray:
     """Return the terms of a trapezoidal sum for δ(ε), from the characteristic function on a vertical line.
 
-    The term at the frequency t_k is
+    The term at the frequency t_k is:
 
         a_k = (Δt/π) φ(t_k)^T e^{−it_k c}/(z_k (1 + z_k)),
 

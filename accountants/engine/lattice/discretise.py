@@ -119,7 +119,7 @@ def _exp_difference(log_larger: float, log_smaller: float) -> float:
 def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, increase_of_delta: float) -> FloatArray:
     """Return the log survival function of a dominating lattice distribution on each cell (a, b] of positive losses.
 
-    A cell is an interval of losses. Let it have mass p under P and q under Q. The mass that moves to b is
+    A cell is an interval of losses. Let it have mass p under P and q under Q. The mass that moves to b is:
 
         w = (p − e^a q)/(1 − e^{a−b}),
 
@@ -156,7 +156,7 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, increase_of_d
 def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatArray:
     """Return the log distribution function of a dominating lattice distribution on each cell of negative losses.
 
-    A cell is an interval [−b, −a) of losses. Let it have mass p under P and q under Q. The mass that moves to −b is
+    A cell is an interval [−b, −a) of losses. Let it have mass p under P and q under Q. The mass that moves to −b is:
 
         w = (e^{−b} q − e^{a−b} p)/(1 − e^{a−b}),
 
@@ -246,7 +246,7 @@ class TailSteps:
 def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArray, *, direction: int) -> float:
     """Bound the log probability that an event occurs in any of several independent rounds.
 
-    The probability is
+    The probability is:
 
         1 − Π (1 − a_j)^{T_j} = 1 − e^{−r}    with    r = −Σ T_j log(1 − a_j).
 

@@ -2,7 +2,7 @@
 
 Splitting the mass of a cell of width H between its bounds adds at most H²/4, on average H²/6, to the loss's variance.
 The masses under both distributions are fixed. Merging it takes H²/12 away. At tilt λ the two bounds of log δ therefore
-differ by
+differ by:
 
     λ (1 + λ)/2 · Σ_j T_j E_λ[H²/24 + H²/12]        (the upper bound halves each cell)
 
@@ -106,7 +106,7 @@ def _all_sides(outlines: Sequence[Outline]) -> list[Side]:
 def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> _WeightedCells:
     """Compute the largest tilted mass of each cell in the coarse tables of all loss distributions.
 
-    A cell is an interval of losses. With the mass m at the loss L, its tilted mass at the tilt λ is
+    A cell is an interval of losses. With the mass m at the loss L, its tilted mass at the tilt λ is:
 
         m e^{λL} / E[e^{λL}].
 
@@ -180,7 +180,7 @@ def _base_width(effort: float, demand: Demand) -> float:
     """Return the width w of cells where the tilted mass of all rounds has the density 1 per nat.
 
     The tilted mass is weighted by e^{λL} for a loss L and a tilt λ. Where it has the density ϱ, cells have the width
-    w ϱ^{−1/3}, which is best for a given number of cells. Such cells
+    w ϱ^{−1/3}, which is best for a given number of cells. Such cells:
 
         widen the bounds on log δ by curvature · w² · effort / 16, and
         are about effort / w in number.

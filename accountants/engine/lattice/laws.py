@@ -270,7 +270,7 @@ def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
 def _upper_log_atom(profile: Profile, right: SideTails) -> float:
     """Bound the probability of an infinite loss, as a logarithm, for a dominating lattice distribution of one round.
 
-    The largest finite loss of the lattice is the last point ε of the tails. The probability is then
+    The largest finite loss of the lattice is the last point ε of the tails. The probability is then:
 
         δ(ε) = P(L > ε) − e^ε Q(L > ε).
 

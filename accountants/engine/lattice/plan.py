@@ -282,7 +282,7 @@ def find_frequencies(
 def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
     """Return upper bounds on the log modulus of the composed characteristic function φ^T on blocks of frequencies.
 
-    Each block surrounds one frequency of an FFT. With distributions j and their numbers T_j of rounds,
+    Each block surrounds one frequency of an FFT. With distributions j and their numbers T_j of rounds:
 
         log |φ^T| = Σ_j T_j log |φ_j|,   |φ_j| ≤ 1.
 
@@ -307,7 +307,7 @@ def _bound_transform(law: TiltedDistribution, unit: float, blocks: int, most_out
 
     Let φ_B be the part of φ from a window of losses, and w the mass outside the window. Then |φ| ≤ |φ_B| + w. The
     function F(τ) = |φ_B(τ)|² has a second derivative of at most 2V in size. Here V is the second moment of the loss
-    about the centre of the lattice. By Taylor's theorem, at a distance s from a frequency τ of the FFT,
+    about the centre of the lattice. By Taylor's theorem, at a distance s from a frequency τ of the FFT:
 
         F(τ + s) ≤ F(τ) + |s F′(τ)| + s² V.
 

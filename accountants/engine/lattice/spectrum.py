@@ -44,7 +44,7 @@ class Kernel(NamedTuple):
     """Factors of the terms in the Fourier sum that gives δ for losses on a lattice, one for each frequency.
 
     The sum is over the moment-generating function E[e^{zL}] of the loss L at complex numbers z = λ + 2πik/(Nh), for N
-    lattice points with unit h and a real λ. The factor of frequency k is
+    lattice points with unit h and a real λ. The factor of frequency k is:
 
         1/((1 − e^{−zh}) (1 − e^{−(1+z)h}))/N.
 
@@ -62,7 +62,7 @@ class Kernel(NamedTuple):
     def at(cls, frequencies: IntArray, size: int, unit: float, coordinate: TiltCoordinate) -> Kernel:
         """Evaluate the factors of the transform in the Fourier sum for δ, at some frequencies.
 
-        With z = λ + iθ/h and the angle θ = 2πk/N of frequency k, the factor has the denominators
+        With z = λ + iθ/h and the angle θ = 2πk/N of frequency k, the factor has the denominators:
 
             1 − e^{−zh} = 1 − e^{−λh} e^{−iθ}    and    1 − e^{−(1+z)h} = 1 − e^{−(1+λ)h} e^{−iθ}.
 
@@ -119,7 +119,7 @@ def scaled_steps(gap: float, unit: float, tilt: float) -> tuple[float, float]:
     """Return the weights of two Fourier sums whose weighted sum is δ(ε), for a loss on a lattice.
 
     The sums are those at the first lattice point above ε and at the next one. With the gap g from ε to the first point
-    and the lattice unit h, the weights are
+    and the lattice unit h, the weights are:
 
         e^{−λg} (1 − e^{−g})    and    e^{−λ(g+h)} (e^{−g} − e^{−h}).
 
@@ -367,9 +367,6 @@ class Chernoff:
         Args:
             epsilon: ε, in nats.
             log_target: log of the target.
-
-        Returns:
-            The period of the lattice sum, in nats.
         """
 
         def shortest_period(side: tuple[tuple[float, float], ...]) -> float:
@@ -393,9 +390,6 @@ def estimate_period(
         coordinate: the tilt λ, the exponent of the weights e^{λL}, as a real coordinate.
         log_width: log of the required width, relative to the estimate of δ.
         chernoff: the Chernoff bounds around the tilt; computed if they are None.
-
-    Returns:
-        The period of the lattice sum, in nats.
     """
     bounds = Chernoff.around(laws, coordinate) if chernoff is None else chernoff
     log_two_percent = -4.0  # e^−4 is about 0.02

@@ -144,7 +144,7 @@ def _relative_gains(lines: TangentLines, multiples: IntArray, unit: float, offse
     """Return the relative increase of the mass above each threshold when cells move to their lattice points.
 
     Let a cell, an interval of losses, have the masses p under P and q under Q, and the lattice point g. Its moment
-    c = p − e^g q is 0 if the point is exactly at the cell's loss. The increase is
+    c = p − e^g q is 0 if the point is exactly at the cell's loss. The increase is:
 
         (c⁺ e^{−h} − c⁻)/(1 − e^{−h}),
 

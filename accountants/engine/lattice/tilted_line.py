@@ -118,7 +118,7 @@ def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, Flo
     """Compute the log moment K(λ) = log Σ m e^{λL} of each lattice distribution at a tilt λ, and a bound on its error.
 
     The sum is over the finite losses L with masses m. Let the infinite loss have the mass a, and let all masses add up
-    to 1 + x, where x is due to rounding up. Then
+    to 1 + x, where x is due to rounding up. Then:
 
         Σ m e^{λL} = 1 + c,      c = Σ m (e^{λL} − 1) − a + x.
 

@@ -190,7 +190,7 @@ def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
 def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, epsilon: float) -> float:
     """Return the Chernoff bound on log δ(ε) of a composition at a tilt, without a transform.
 
-    At a tilt λ > 0, the finite part of δ(ε) is at most
+    At a tilt λ > 0, the finite part of δ(ε) is at most:
 
         C(λ) e^{K(λ) − λε},   K(λ) = log E[e^{λS}; S < ∞],
 

@@ -240,7 +240,7 @@ def _best_tilt(tilts: FloatArray, log_moments: FloatArray, depth: float) -> tupl
     """Estimate the total loss x at which log δ = −depth, and the λ of the Chernoff bound on δ that is best there.
 
     The loss S is counted from its least value, and K(λ) is its log moment log E[e^{λS}]. The Chernoff bound on log δ at
-    x is K(λ) − λx. log δ is typically less by `RESOLUTION.prefactor`. So x is the least solution over all λ of
+    x is K(λ) − λx. log δ is typically less by `RESOLUTION.prefactor`. So x is the least solution over all λ of:
 
         K(λ) − λx = −(depth − prefactor).
 

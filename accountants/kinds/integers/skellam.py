@@ -153,7 +153,7 @@ def concentration(spec: Skellam) -> Concentration | None:
     """Return the zero-concentrated privacy of Skellam noise, up to a small probability δ.
 
     The Rényi divergences are computed from a finite table of the noise. δ bounds the probability of an output beyond
-    it. Given an output in the table, the mechanism is ρ-zCDP with
+    it. Given an output in the table, the mechanism is ρ-zCDP with:
 
         ρ = c Δ₂²,
 

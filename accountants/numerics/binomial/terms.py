@@ -19,7 +19,7 @@ _STIRLING_TABLE = np.asarray(
 def stirling_remainder(n: FloatArray) -> FloatArray:
     """Return the error of Stirling's formula, s(n) = log n! − (n + 1/2) log n + n − log √(2π).
 
-    Values below 16 are looked up. The others are Stirling's series
+    Values below 16 are looked up. The others are Stirling's series:
 
         s(n) = 1/(12n) − 1/(360n³) + 1/(1260n⁵) − ….
 
@@ -40,7 +40,7 @@ def stirling_remainder(n: FloatArray) -> FloatArray:
 def deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
     """Compute the deviance x log(x/m) + m − x of a binomial count x with the mean m, without cancellation near m.
 
-    Loader's form of binomial probabilities uses it. Near the mean, with v = (x − m)/(x + m), it is computed as
+    Loader's form of binomial probabilities uses it. Near the mean, with v = (x − m)/(x + m), it is computed as:
 
         (x − m) v + 2xv Σ_{j≥1} v^{2j}/(2j + 1).
 

@@ -13,7 +13,7 @@ def likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta
     """Estimate the least level m at which discrete Laplace noise may be truncated for a given δ.
 
     It is the start of the search of `least_levels`, and does not affect its result. A coordinate escapes if its output
-    is impossible for the neighbour. By Lemma 1 of Das et al., the expected number of escapes is
+    is impossible for the neighbour. By Lemma 1 of Das et al., the expected number of escapes is:
 
         g x/(1 + e^−α − 2x),   g = Σ count (e^(αk) − 1),   x = e^(−α(m + 1)).
 

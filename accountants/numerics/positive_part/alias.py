@@ -22,7 +22,7 @@ class _HalfAliasBound(NamedTuple):
     """A bound on one half of the aliasing error of a trapezoidal rule for E[S₊], the mean positive part of a sum S.
 
     The rule integrates over frequencies at the tilt λ, the exponent of weights e^{λS}, and has a period A. Its error is
-    Σ_{k≠0} e^{λkA} E[(S − kA)₊]. By (y)₊ ≤ e^{μy}/(eμ), the half with k > 0 is, for every μ > λ, at most
+    Σ_{k≠0} e^{λkA} E[(S − kA)₊]. By (y)₊ ≤ e^{μy}/(eμ), the half with k > 0 is, for every μ > λ, at most:
 
         e^{b + K(λ)}/(e^{dA} − 1),   K(λ) = log E e^{λS}.
 

@@ -46,7 +46,7 @@ def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
 def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
     """Return the log of the integrand r^a − 1 − a (r − 1) of a Rényi divergence for a large likelihood ratio r.
 
-    With r = e^L and b = a − 1, the integrand is
+    With r = e^L and b = a − 1, the integrand is:
 
         r^a (1 − e^{−bL} (1 + b (1 − e^{−L}))).
 
@@ -71,7 +71,7 @@ def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> Fl
 def _log_excess_between(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
     """Return the log of the integrand r^a − 1 − a (r − 1) of a Rényi divergence for a moderate likelihood ratio r.
 
-    With r = e^L and b = a − 1, the integrand is
+    With r = e^L and b = a − 1, the integrand is:
 
         r (e^{bL} − 1) − b (r − 1).
 
@@ -100,7 +100,7 @@ def _log_excess_between(order: float | FloatArray, log_ratio: FloatArray) -> Flo
 def _log_excess_series(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
     """Return the log of the integrand r^a − 1 − a (r − 1) of a Rényi divergence for a likelihood ratio r near 1.
 
-    With r = e^L, the integrand is the power series
+    With r = e^L, the integrand is the power series:
 
         Σ_{k ≥ 2} a (a^(k−1) − 1) L^k/k!,
 

@@ -121,7 +121,7 @@ def relevant_nodes(column: FloatArray, rate: float, shift: float, step: float, c
 def node_distance(noise_multiplier: float) -> tuple[float, float]:
     """Return the distance h of quadrature nodes for a Rényi divergence, and the log of a bound on the relative error.
 
-    The relative error of the trapezoidal rule is at most
+    The relative error of the trapezoidal rule is at most:
 
         2 e^{w²/2}/(e^{2πw/h} − 1)
 

@@ -88,7 +88,7 @@ def log_rest(epsilon: float, shift: FloatArray) -> FloatArray:
     """Return log(1 − θ_ε(r)), in plain double arithmetic if all shifts r are large.
 
     θ_ε(r) is the hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε. Large means a = ε/r − r/2 < −1. With the Mills
-    ratio R(x) = (1 − Φ(x))/φ(x), the result is then
+    ratio R(x) = (1 − Φ(x))/φ(x), the result is then:
 
         −a²/2 − log √2π + log(R(−a) + R(a + r)).
 

@@ -107,7 +107,7 @@ class AllocationRenyi:
 
         The likelihood ratio S is the mean of t independent ratios of N(c, 1) to N(0, 1), for the shift c and t batches.
         Its log moment log E[S^a] is convex in the order a. Between two integer orders it is therefore at most its
-        chord. Moments are tabulated up to the order `_LARGEST_WHOLE`. Above it, the bound is
+        chord. Moments are tabulated up to the order `_LARGEST_WHOLE`. Above it, the bound is:
 
             log((e^{a ρ} + (t − 1) e^{(a − 2) ρ})/t),      ρ = c²/2,
 
@@ -141,7 +141,7 @@ def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, Fl
     """Return lower and upper bounds on log E[S^a], for the mean S of t independent likelihood ratios X_i.
 
     X_i is the ratio of the densities of N(c, 1) and N(0, 1) under N(0, 1), with E[X_i^a] = e^{a(a − 1)c²/2}. The powers
-    of the sum have the generating series
+    of the sum have the generating series:
 
         Σ_a E[(X₁ + … + X_t)^a] z^a/a! = (Σ_a E[X₁^a] z^a/a!)^t. Its coefficients are computed by repeated squaring.
 

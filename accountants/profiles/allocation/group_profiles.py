@@ -128,7 +128,7 @@ class GroupMinimum:
     def _outer_places(self, place: float, offsets: FloatArray, epsilon: float) -> Iterator[FloatArray]:
         """Yield pairs of points on both sides of the minimum of a convex function F, each pair farther out.
 
-        With the minimum, each pair may prove a lower bound on F everywhere. Here γ = e^ε, and
+        With the minimum, each pair may prove a lower bound on F everywhere. Here γ = e^ε, and:
 
             F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P)
 

@@ -210,7 +210,7 @@ def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocatio
     The noise is Gaussian, and the contribution is in k of t batches, in each of r allocations. So K = k r of N = t r
     outputs have it. An attacker tests each possible set of K outputs: their sum must be large, and no output at all may
     be below −b, for a bound b. Compared with the test of a known set, the true positive rate is multiplied by at least
-    w, and the false positive rate by at most M. With the distribution function Φ of the noise and the shift c,
+    w, and the false positive rate by at most M. With the distribution function Φ of the noise and the shift c:
 
         w = Φ(b + c)^K Φ(b)^(N − K),   M = C(t, k)^r (Φ(b − c)/Φ(b))^K.
 

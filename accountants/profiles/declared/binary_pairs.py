@@ -3,11 +3,11 @@
 Let X = dP/dQ and D_a(P‖Q) ≤ D for an order a = b + 1 > 1. Then P has a density, E_Q[X] = 1, and E_Q[X^a] ≤ M = e^{bD}.
 Let 0 < t₁ < t₂. B(t) = t^a − t₁^a − a t₁^b (t − t₁) is the excess of t^a over its tangent at t₁. Its slope at t₂ is
 k = a (t₂^b − t₁^b). B is convex and at least 0, so B(t)/k ≥ B(t₂)/k + t − t₂. Therefore B(t)/k ≥ max(0, t − γ) at every
-t ≥ 0 if t₂ − B(t₂)/k ≤ γ. With v = log(t₂/t₁) and g(y) = log((1 − e^−y)/y) this is
+t ≥ 0 if t₂ − B(t₂)/k ≤ γ. With v = log(t₂/t₁) and g(y) = log((1 − e^−y)/y) this is:
 
     log t₂ ≤ log γ + g(bv) − g(av).
 
-The mean of B under Q is E_Q[B(X)] = E_Q[X^a] − 1 + B(1), and E_γ(P‖Q) = E_Q[max(0, X − γ)]. Hence
+The mean of B under Q is E_Q[B(X)] = E_Q[X^a] − 1 + B(1), and E_γ(P‖Q) = E_Q[max(0, X − γ)]. Hence:
 
     E_γ(P‖Q) ≤ (M − 1 + B(1))/k      for every a > 1 and every v > 0 that meets the condition.
 
@@ -54,7 +54,7 @@ def binary_log_bound(
 ) -> FloatArray:
     """Compute the log of an upper bound on δ, the hockey-stick divergence E_γ(P‖Q), from a Rényi divergence.
 
-    Let the Rényi divergence of order a be at most D, and b = a − 1. For two likelihood ratios t₁ and t₂ = t₁ e^v,
+    Let the Rényi divergence of order a be at most D, and b = a − 1. For two likelihood ratios t₁ and t₂ = t₁ e^v:
 
         E_γ(P‖Q) ≤ (e^{bD} − 1 + B(1))/(a (t₂^b − t₁^b))    if    log t₂ ≤ log γ + g(bv) − g(av).
 
@@ -110,11 +110,11 @@ def _log_mean_decay(y: FloatArray) -> FloatArray:
 def _excess_at_one(b: FloatArray, distance: FloatArray) -> FloatArray:
     """Return an upper bound on B(1), the excess of the power t^a at t = 1 over its tangent at t₁ = e^−x.
 
-    With b = a − 1, the excess is
+    With b = a − 1, the excess is:
 
         B(1) = a (1 − e^{−bx}) − b (1 − e^{−ax}) = ab ∫₀^x e^{−bz} (1 − e^−z) dz.
 
-    It is at most ab x²/2, because the integrand is at most z. It is also at most
+    It is at most ab x²/2, because the integrand is at most z. It is also at most:
 
         ab ∫₀^x z e^{−bz} dz = (a/b) (1 − (1 + bx) e^{−bx}).
 

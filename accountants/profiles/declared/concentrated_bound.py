@@ -27,7 +27,7 @@ LARGEST_EXPONENT = 709.0
 def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
     """Find the order of the Rényi divergence that gives the least bound on δ from ρ-zCDP at each ε.
 
-    ρ-zCDP bounds the Rényi divergence of every order a by ρ a. The best order is a = b + 1, where b solves
+    ρ-zCDP bounds the Rényi divergence of every order a by ρ a. The best order is a = b + 1, where b solves:
 
         (2b + 1) ρ + log(b/(1 + b)) = ε.
 
@@ -183,7 +183,7 @@ class Chord(NamedTuple):
     def ending_at(cls, epsilon: float, log_delta: float) -> Chord:
         """Return the chord between −ε₀ and ε₀, from a bound on δ(ε₀) that holds in both directions.
 
-        Because of both directions, δ(−ε₀) = 1 − e^−ε₀ + e^−ε₀ δ(ε₀). The slope between the two points is
+        Because of both directions, δ(−ε₀) = 1 − e^−ε₀ + e^−ε₀ δ(ε₀). The slope between the two points is:
 
             −(1 − δ(ε₀))/(1 + e^ε₀).
 

@@ -3,7 +3,7 @@
 Let H(γ) = E_γ(P‖Q) at γ > 0. It is convex and decreasing, H(0) = 1, and H(γ) = 1 − γ + γ E_{1/γ}(Q‖P). Let D_i ≥ H(γ_i)
 be upper bounds from both directions. Let D be the greatest convex function below the points (0, 1) and (γ_i, D_i),
 constant after the last one. Then H ≤ D. D starts with a slope of at least −1 and is never below (1 − γ)₊. So it is
-itself the profile of a pair with finitely many losses. Vertex γ_i has the loss log γ_i. Its masses are
+itself the profile of a pair with finitely many losses. Vertex γ_i has the loss log γ_i. Its masses are:
 
     q_i = s_{i−1} − s_i under Q, and p_i = γ_i q_i under P,
 
@@ -93,7 +93,7 @@ def _forward_vertices(points: Iterable[ProfilePoint]) -> Iterable[_Vertex]:
 def _backward_vertices(points: Iterable[ProfilePoint]) -> Iterable[_Vertex]:
     """Yield bounds on δ of Q against P as bounds on δ of P against Q.
 
-    For the hockey-stick divergence E_γ at γ = e^ε, the conversion is
+    For the hockey-stick divergence E_γ at γ = e^ε, the conversion is:
 
         E_{1/γ}(P‖Q) = 1 − 1/γ + E_γ(Q‖P)/γ.
 
@@ -148,7 +148,7 @@ def _finite_law(vertices: Sequence[_Vertex]) -> FiniteLaw:
     """Return the pair of distributions P and Q with a given privacy profile, convex and piecewise linear in γ = e^ε.
 
     Let s_i be the descent of the profile to the right of vertex i, and s_0 that before the first vertex. The privacy
-    loss log γ_i has the probability
+    loss log γ_i has the probability:
 
         q_i = s_{i−1} − s_i under Q, and p_i = γ_i q_i under P.
 

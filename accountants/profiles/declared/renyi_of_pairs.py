@@ -2,7 +2,7 @@
 
 For a Laplace pair of shift s, D_a = log(a/(2a−1) e^{(a−1)s} + (a−1)/(2a−1) e^{−as})/(a − 1) (Mironov 2017, Proposition
 6). For a pure mechanism, randomized response has the largest divergence (Mironov 2017, Proposition 10). A batch without
-replacement has the profile q δ in both directions. Let A be e^{(a−1) D_a} of the Poisson pair of the same rate. Then
+replacement has the profile q δ in both directions. Let A be e^{(a−1) D_a} of the Poisson pair of the same rate. Then:
 
     A′ − 1 = a(a − 1) ∫₁^∞ (γ^{a−2} + γ^{−a−1}) E_γ dγ ≤ 2 a(a − 1) ∫₁^∞ γ^{a−2} E_γ dγ ≤ 2 (A − 1).
 

@@ -1,12 +1,12 @@
 """The Rényi divergence of discrete Gaussian noise and its shift by k, at every real order.
 
-Let θ(f) be the sum of e^{−(y − f)²/2σ²} over the integers y. The square is completed in Σ p(y)^a p(y − k)^{1 − a}, so
+Let θ(f) be the sum of e^{−(y − f)²/2σ²} over the integers y. The square is completed in Σ p(y)^a p(y − k)^{1 − a}, so:
 
     D_a = a k²/2σ² + log(θ((a − 1) k)/θ(0))/(a − 1).
 
 θ has period 1 and, by Poisson's summation, its largest value at integers. So D_a ≤ a k²/2σ², with equality for integers
 (a − 1) k. The distance f of (a − 1) k to the next integer is exact in fractions. The quotient follows from positive
-terms: with A_y = e^{(yf − y²/2)/σ²} (1 − e^{−yf/σ²})²,
+terms: with A_y = e^{(yf − y²/2)/σ²} (1 − e^{−yf/σ²})²:
 
     θ(f)/θ(0) = e^{−f²/2σ²} (1 + Σ_{y ≥ 1} A_y/θ(0)).
 
@@ -84,7 +84,7 @@ class DiscreteGaussianRenyi:
     def _log_quotient(self, distance: float) -> Interval:
         """Return bounds on log(θ(f)/θ(0)), where θ(f) is the sum of e^{−(y − f)²/2σ²} over all integers y.
 
-        For a large scale σ the quotient is almost 1, by Poisson's summation formula. Otherwise it is
+        For a large scale σ the quotient is almost 1, by Poisson's summation formula. Otherwise it is:
 
             e^{−f²/2σ²} (1 + Σ_{y ≥ 1} A_y/θ(0)),   A_y = e^{(yf − y²/2)/σ²} (1 − e^{−yf/σ²})².
 

@@ -122,7 +122,7 @@ def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
 def _single_client(trials: int, theta: float) -> Pair:
     """Return the two distributions of one client's message, a binomial number of successes.
 
-    The success probability is 1/2 + θ or 1/2 − θ. The privacy loss of k successes of m trials is
+    The success probability is 1/2 + θ or 1/2 − θ. The privacy loss of k successes of m trials is:
 
         (2k − m) log((1/2 + θ)/(1/2 − θ)).
 
@@ -167,7 +167,7 @@ def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losse
     """Return the privacy losses of a sum of binary trials when m of its trials change their success probability.
 
     Let F_j(s) be the probability of the sum s of M + m trials. Here j of them have the success probability 1/2 + θ and
-    the others 1/2 − θ. The privacy loss at s, which increases with s, is
+    the others 1/2 − θ. The privacy loss at s, which increases with s, is:
 
         log F_{h+m}(s) − log F_h(s).
 

@@ -7,7 +7,7 @@ left out.
 
 Errors: losses are raised by their error, so that the table dominates. The lower bound is evaluated at an ε raised by
 twice that error. Let the loss l have the relative error η and the absolute error a. The raised loss l̃ is then in
-[l, l (1 + 2η) + 2a], and
+[l, l (1 + 2η) + 2a], and:
 
     Σ p (1 − e^{ε − l})₊ ≥ (1 − 4η) Σ p (1 − e^{ε (1 + 4η) + 2a − l̃})₊.
 
@@ -111,7 +111,7 @@ class ShiftedNoiseProfile(Profile):
         """Enclose log δ(ε) by the profile δ̃ of privacy losses that are raised by their error.
 
         The raised losses are at least the exact ones, so δ ≤ δ̃. Let the losses have the relative error η and the
-        absolute error a. Then also
+        absolute error a. Then also:
 
             δ(ε) ≥ (1 − 4η) δ̃(ε (1 + 4η) + 2a).
 

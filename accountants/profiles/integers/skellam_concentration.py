@@ -58,7 +58,7 @@ def skellam_concentration(variance: float, largest: int) -> float | None:
 def _concentration_at_shift(table: SkellamTable, shift: int) -> float:
     """Return a constant c for which Skellam noise and its shift by k are c k²-zCDP, for one k.
 
-    ρ-zCDP bounds the Rényi divergence of every order α by ρ α. With the privacy loss L, c is an upper bound on
+    ρ-zCDP bounds the Rényi divergence of every order α by ρ α. With the privacy loss L, c is an upper bound on:
 
         K(α)/(k² α (α − 1)),  K(α) = log E[e^{(α − 1) L}],
 

@@ -35,7 +35,7 @@ class ListedOutcomes(NamedTuple):
 def positive_sum(losses: FloatArray, log_masses: FloatArray, excess: float) -> tuple[float, float]:
     """Compute the part of E[e^{tL}] − 1 that comes from listed outcomes, for the privacy loss L.
 
-    Because E[e^{−L}] = 1,
+    Because E[e^{−L}] = 1:
 
         E[e^{tL}] − 1 = E[(e^{tL} − 1) + t (e^{−L} − 1)].
 

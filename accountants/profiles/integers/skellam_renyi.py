@@ -1,6 +1,6 @@
 """The Rényi divergence of Skellam noise of variance μ and its shift by k, at every real order.
 
-Let L be the loss, t = a − 1, and K = t D_a = log E[e^{tL}] under the noise. E[e^{−L}] = 1, so
+Let L be the loss, t = a − 1, and K = t D_a = log E[e^{tL}] under the noise. E[e^{−L}] = 1, so:
 
     e^K − 1 = E[(e^{tL} − 1) + t (e^{−L} − 1)],
 
@@ -173,11 +173,11 @@ class SkellamRenyi:
     def _closed_bound(self, excess: float) -> float:
         """Return an upper bound in closed form on the Rényi divergence D_a of the noise and its shift by k.
 
-        With t = a − 1, the variance μ, s = √(log 2/(k²/2μ)) and t' = max(t, s), one bound is
+        With t = a − 1, the variance μ, s = √(log 2/(k²/2μ)) and t' = max(t, s), one bound is:
 
             k²/2μ (t' + 2) + log 2/t'.
 
-        The other one suits large orders. With v cosh v = tk/μ it is
+        The other one suits large orders. With v cosh v = tk/μ it is:
 
             k (v + (k/μ)/cosh v − tanh v) + (μ (cosh v − 1) + log 2)/t.
 

@@ -66,7 +66,7 @@ class SkellamTable(NamedTuple):
 def reach_of(variance: float) -> int:
     """Return the largest outcome R that a table of Skellam noise lists, with P(noise > R) ≤ e^{−900}.
 
-    Skellam noise is the difference of two independent Poisson variables of equal mean. R follows from Chernoff's bound
+    Skellam noise is the difference of two independent Poisson variables of equal mean. R follows from Chernoff's bound:
 
         P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}.
 

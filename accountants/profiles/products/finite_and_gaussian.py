@@ -1,7 +1,7 @@
 """The product of finitely many losses and one Gaussian mechanism: a weighted sum of the Gaussian's shifted profile.
 
 Suppose that the loss of one part takes the values l_i with masses p_i under its first distribution. The other part is
-N(μ, 1) against N(0, 1). With E(x) the Gaussian's profile at any real x
+N(μ, 1) against N(0, 1). With E(x) the Gaussian's profile at any real x:
 
     δ(ε) = Σ p_i E(ε − l_i),   E(x) = 1 − e^x + e^x E(−x) for x < 0.
 
@@ -36,7 +36,7 @@ _TAIL_UNITS = 64
 class FiniteAndGaussianProfile(Profile):
     """The privacy profile of a composition of a mechanism with finitely many losses and a Gaussian mechanism.
 
-    In one direction, with the privacy losses l_i of probability p_i of the finite part, it is
+    In one direction, with the privacy losses l_i of probability p_i of the finite part, it is:
 
         δ(ε) = Σ p_i E(ε − l_i).
 
@@ -161,7 +161,7 @@ def _size(log_value: FloatArray) -> FloatArray:
 def _log_delta_anywhere(gaussian: Profile, points: FloatArray) -> Enclosure:
     """Enclose log E(x) of a symmetric pair at any real x, where E(x) is its δ at ε = x.
 
-    A pair (P, Q) is symmetric if Q against P has the same δ. Then, for x < 0,
+    A pair (P, Q) is symmetric if Q against P has the same δ. Then, for x < 0:
 
         E(x) = 1 − e^x + e^x E(−x).
 

@@ -1,7 +1,7 @@
 """The product of finitely many losses and any other pair: a weighted sum of the other pair's shifted profile.
 
 Suppose that the loss of one part takes the values l_i with masses p_i under its first distribution, and the value ∞
-with the remaining mass p_∞. Let (P, Q) be the other part, with E(x) = E_{e^x}(P‖Q) at any real x. Then
+with the remaining mass p_∞. Let (P, Q) be the other part, with E(x) = E_{e^x}(P‖Q) at any real x. Then:
 
     δ(ε) = p_∞ + Σ p_i E(ε − l_i),   E(x) = 1 − e^x + e^x E_{e^{−x}}(Q‖P) for x < 0.
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class FiniteAndPairProfile(PointwiseProfile):
     """The privacy profile of a composition of a mechanism with finitely many losses and any other mechanism.
 
-    With the privacy losses l_i of probability p_i of the finite part, and its infinite loss of probability p_∞, it is
+    With the privacy losses l_i of probability p_i of the finite part, and its infinite loss of probability p_∞, it is:
 
         δ(ε) = p_∞ + Σ p_i E(ε − l_i).
 

@@ -8,7 +8,7 @@ loss exceeds c, η ≥ P(not A), and X = R on A, 0 elsewhere. Then δ(ε) ≤ η
 
     δ(ε) ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))).
 
-E_Q X² is the steps' product of E_Q[R²; R ≤ e^c] ≤ 1 + E_Q[(R − 1)²; R ≤ e^c], and of one step
+E_Q X² is the steps' product of E_Q[R²; R ≤ e^c] ≤ 1 + E_Q[(R − 1)²; R ≤ e^c], and of one step:
 
     E_Q[(R − 1)²; R ≤ e^c] ≤ 2 ∫₁^{e^c} E_γ(P‖Q) dγ + 2 ∫₁^∞ γ⁻³ E_γ(Q‖P) dγ,
 
@@ -65,7 +65,7 @@ class Moment:
         """Return an upper bound on log δ(ε) by the inequality of Cauchy and Schwarz.
 
         η bounds the probability that a step has a loss above its limit. Without such losses, the second moment of the
-        likelihood ratio is at most 1 + v. With α = e^ε and k = α − 1,
+        likelihood ratio is at most 1 + v. With α = e^ε and k = α − 1:
 
             δ ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))).
 

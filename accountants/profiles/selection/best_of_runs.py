@@ -3,14 +3,14 @@
 Let f be the generating function of the number K of runs, f(x) = E[x^K], and let outputs be totally ordered. Ties are
 broken by an independent random number, which is part of the output. Let Q and Q′ be the distributions of one run on two
 neighbours, and A and A′ those of the released best run. Let g_t be the
-test with g_t(z) = 1 for z < y, and g_t(y) = t. Then
+test with g_t(z) = 1 for z < y, and g_t(y) = t. Then:
 
     A(y) = f(Q(≤ y)) − f(Q(< y)) = Q(y) ∫₀¹ f′(Q(g_t)) dt.
 
 Here Q(g_t) moves from Q(< y) to Q(≤ y). The same t serves Q′. Let φ be log f′. For a test g let q = Q(g) and
 q′ = Q′(g). Let S(v, w) be the supremum of v φ(q) − w φ(q′) over all tests. This gives three bounds.
 
-1. *Divergences.* (F, F′) ↦ F^a F′^{1−a} is jointly convex. Let M be e^{(a−1) D_a(Q‖Q′)}. With the output "no run",
+1. *Divergences.* (F, F′) ↦ F^a F′^{1−a} is jointly convex. Let M be e^{(a−1) D_a(Q‖Q′)}. With the output "no run":
 
        e^{(a−1) D_a(A‖A′)} ≤ f(0) + M e^{S(a, a−1)}.
 
@@ -22,7 +22,7 @@ q′ = Q′(g). Let S(v, w) be the supremum of v φ(q) − w φ(q′) over all t
    number of shape η has φ(q) = const − (1 + η) log(1 + c (1 − q)), so that H ≤ (1 + η) ε. The geometric one gives 3ε
    (Liu and Talwar 2019). A Poisson number of mean μ has H ≤ μ tanh(ε/2). ∎
 
-The supremum is over u = 1 − q. The profiles of both directions bound u′ = 1 − q′ from above. For every γ ≥ 1,
+The supremum is over u = 1 − q. The profiles of both directions bound u′ = 1 − q′ from above. For every γ ≥ 1:
 
     u′ ≤ γ u + E_γ(Q′‖Q),   u′ ≤ 1 − (1 − u − E_γ(Q‖Q′))/γ.
 
@@ -200,7 +200,7 @@ class SelectionGain:
     def _lines(self) -> tuple[FloatArray, FloatArray]:
         """Slopes and intercepts of lines that bound u′ from above as a function of u, one for each interval of u.
 
-        A test has the probabilities q and q′ on two neighbouring data sets, and u = 1 − q, u′ = 1 − q′. The lines are
+        A test has the probabilities q and q′ on two neighbouring data sets, and u = 1 − q, u′ = 1 − q′. The lines are:
 
             u′ ≤ 1,  u′ ≤ γ u + E_γ(Q′‖Q),  u′ ≤ 1 − (1 − u − E_γ(Q‖Q′))/γ.
 
@@ -253,11 +253,11 @@ class SelectionGain:
     def _stationary_points(self, first: float, second: float) -> FloatArray:
         """Return the point of each interval (cell) of u at which the derivative of the increase of the losses vanishes.
 
-        For a negative binomial number of runs with the shape η and the parameter c, the increase in u is
+        For a negative binomial number of runs with the shape η and the parameter c, the increase in u is:
 
             (1 + η)(w log(1 + c (γu + b)) − v log(1 + c u)),
 
-        with the slope γ and the intercept b of the cell's line (`_lines`). The derivative vanishes at
+        with the slope γ and the intercept b of the cell's line (`_lines`). The derivative vanishes at:
 
             u = (v (1 + cb) − wγ)/(cγ (w − v)).
 

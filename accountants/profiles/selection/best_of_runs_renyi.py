@@ -81,7 +81,7 @@ class BestOfRunsRenyi:
 def selected_renyi(base: Pair, runs: RunsDistribution, gains: Sequence[SelectionGain], order: float) -> float:
     """Return an upper bound on the Rényi divergence of the best of a random number of runs, in the worse direction.
 
-    With the divergence D_a of one run it is
+    With the divergence D_a of one run it is:
 
         log(f(0) + f′(1) e^{(a−1) D_a + S})/(a − 1).
 

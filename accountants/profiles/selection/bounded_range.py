@@ -2,7 +2,7 @@
 
 At every ε' in [−ε, ε] the largest δ of such a mechanism is (1 − e^{(ε' − ε)/2})²/(1 − e^{−ε}). This function of e^ε' is
 convex, so it is the profile of a pair. The loss of the pair has a density on [−ε, ε], ∝ e^{x/2} under P and ∝ e^{−x/2}
-under Q. Its tails are
+under Q. Its tails are:
 
     P(L > ε') = (1 − e^{(ε' − ε)/2})/(1 − e^{−ε}),   Q(L > ε') = e^{−(ε + ε')/2} P(L > ε').
 

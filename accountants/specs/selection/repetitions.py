@@ -82,7 +82,7 @@ class NegativeBinomialRepetitions:
     def _mean_bounds(self, odds: float) -> tuple[float, float]:
         """Return a lower and an upper bound on the mean number of runs at the odds c = (1 − γ)/γ.
 
-        For the shape η it is
+        For the shape η it is:
 
             mean = η c/(1 − (1 + c)^−η),  or c/log(1 + c) for η = 0.
 

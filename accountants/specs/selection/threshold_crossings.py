@@ -144,7 +144,7 @@ def _crossing(masses: Floats, below: tuple[Floats, Floats], above: tuple[Floats,
     The output is n answers "below", then c answers "above". Given the noise on the threshold, each has the probability
     F or G. Let p be the probability of the output on the one data set, and p_i its part from the i-th interval (cell)
     of this noise, with l_i ≤ p_i ≤ u_i. On the neighbour the part is at most p_i r_i, with r_i ≤ 1, so that its
-    probability q satisfies
+    probability q satisfies:
 
         q/p ≤ 1 − Σ l_i (1 − r_i)/Σ u_i,      q/p ≤ Σ u_i r_i/Σ l_i.
 

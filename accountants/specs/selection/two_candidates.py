@@ -25,7 +25,7 @@ def log_ratio(epsilon: float, noise: ScoreNoise) -> float:
     """Return a lower bound on the ε of report-noisy-max, which an attack with two candidates attains.
 
     In the attack both scores change by 1, in opposite directions, so that their difference changes from 1 to −1. Let x
-    be the probability that the candidate with the lower score wins. The bound is log((1 − x)/x), with
+    be the probability that the candidate with the lower score wins. The bound is log((1 − x)/x), with:
 
         x = 1/(1 + e^{ε/2}) for Gumbel noise,
         x = e^{−ε/2}/2 for exponential noise,

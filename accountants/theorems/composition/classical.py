@@ -46,7 +46,7 @@ def advanced_composition(
 ) -> EpsilonDelta:
     """Compute the (ε, δ) guarantee of advanced composition, rounded up.
 
-    Mechanism r is (ε_r, δ_r)-differentially private. For a free parameter δ' > 0, the composition has
+    Mechanism r is (ε_r, δ_r)-differentially private. For a free parameter δ' > 0, the composition has:
 
         ε = √(2 Σε_r² ln(1/δ')) + drift,  δ = δ' + Σδ_r.
 

@@ -30,7 +30,7 @@ REMOVED = Quantity(symbol="i", ge=0, le=MOST_RUNS, description="by how many pair
 def log_binomial(responses: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
     """Compute the log probability that exactly l of k binary randomized responses at ε are false, elementwise.
 
-    The probability is
+    The probability is:
 
         C(k, l) e^{(k−l)ε}/(1 + e^ε)^k.
 
@@ -92,7 +92,7 @@ def _stirling_error(numbers: FloatArray) -> FloatArray:
 def _deviance(counts: FloatArray, mean: float) -> FloatArray:
     """Compute the deviance x ln(x/m) + m − x ≥ 0 of each count x > 0 from its mean m > 0.
 
-    Near x = m the terms cancel. For v = (x − m)/(x + m) with |v| < 0.1 it is therefore computed as
+    Near x = m the terms cancel. For v = (x − m)/(x + m) with |v| < 0.1 it is therefore computed as:
 
         (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1).
     """

@@ -25,7 +25,7 @@ def true_positive_bound(
     """Compute the largest true positive rate of a test with false positive rate α, for an (ε, δ)-private mechanism.
 
     The test guesses which of two neighbouring data sets was used. The definition of privacy, applied to both outcomes
-    of the test, bounds the rate by
+    of the test, bounds the rate by:
 
         min(δ + e^ε α, 1 − e^−ε (1 − δ − α), 1).
 

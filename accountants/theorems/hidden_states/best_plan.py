@@ -57,7 +57,7 @@ def least_mu(
     distance in step k, which adds b_k²/w_k to μ².
 
     The best plan divides the steps into blocks of consecutive steps. With the sums D and W of D_k and w_k over a block,
-    it has b_k = (D/W) w_k there. The slopes D/W increase from block to block, and
+    it has b_k = (D/W) w_k there. The slopes D/W increase from block to block, and:
 
         μ² = Σ D²/W    over all blocks.
 

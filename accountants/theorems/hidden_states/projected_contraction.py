@@ -55,7 +55,7 @@ NOISE_STDS = Quantity(
 def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | None = None) -> Interval:
     """Enclose the log of an upper bound on δ(ε) of projected SGD that uses each record at most once.
 
-    Only the released model is observed. The bound for a record that is used only at step j is
+    Only the released model is observed. The bound for a record that is used only at step j is:
 
         θ_ε(r_s(j)) Π_{k>j} θ_ε(r_c(k)),
 

@@ -50,7 +50,7 @@ class RecordPlaces:
     def before(self, steps_after_use: FloatArray) -> FloatArray:
         """Count the places with fewer than v steps from the last use of the record to the release.
 
-        The count is
+        The count is:
 
             Σ_{first ≤ w < v} min(cap, top − w).
 

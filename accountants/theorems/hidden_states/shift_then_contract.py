@@ -265,7 +265,7 @@ def _contract(
     """Compute the log of the contracted bound on δ(ε) for each number v of steps after the last use of a record.
 
     After u of these steps, δ(ε) is at most θ_ε(μ_u), the δ(ε) of N(μ_u, 1) against N(0, 1). Each of the remaining v − u
-    steps multiplies this by at most θ_c. The bound is
+    steps multiplies this by at most θ_c. The bound is:
 
         min_u θ_ε(μ_u) θ_c^(v−u),
 

@@ -127,7 +127,7 @@ def periodic_mu(
 def _distance_before_last_use(uses: int, period: int, rate: float, shift: float) -> tuple[float, float]:
     """Compute the distance between two runs on neighbouring data just before the last use of the record.
 
-    Each of the n − 1 earlier uses adds s to it, and each later step multiplies it by c. With the period P it is
+    Each of the n − 1 earlier uses adds s to it, and each later step multiplies it by c. With the period P it is:
 
         s c^{P−1} Σ_{k<n−1} c^{Pk}.
 

@@ -143,7 +143,7 @@ def _least_mu(*, uses: int, period: int, contraction: float, shift: float, diame
 def noisy_gd(inputs: FullBatch) -> Outputs:
     """Compute the Gaussian-DP parameter μ of noisy gradient descent with full batches, by Bok, Su and Altschuler 2024.
 
-    It is
+    It is:
 
         μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)),   and Δ√t/(nσ) at c = 1.
 
@@ -170,7 +170,7 @@ def noisy_gd(inputs: FullBatch) -> Outputs:
 def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
     """Compute the Gaussian-DP parameter μ of projected noisy gradient descent, by Bok, Su and Altschuler 2024.
 
-    It is
+    It is:
 
         μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉).
 
@@ -198,7 +198,7 @@ def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
 def noisy_cgd(inputs: Cyclic) -> Outputs:
     """Compute the Gaussian-DP parameter μ of noisy descent on cyclic batches, by Bok, Su and Altschuler 2024.
 
-    It is
+    It is:
 
         μ = (Δ/bσ) √(1 + c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)})).
 
@@ -233,7 +233,7 @@ def noisy_cgd(inputs: Cyclic) -> Outputs:
 def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
     """Compute the Gaussian-DP parameter μ of projected descent on cyclic batches, by Bok, Su and Altschuler 2024.
 
-    It is
+    It is:
 
         μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l).
 

@@ -149,7 +149,7 @@ def best_window(run: ProjectedRun) -> StepWindow:
 
     μ is the parameter of Gaussian differential privacy. Two runs on neighbouring data have some distance after the
     earlier steps. A share κ of the noise variance of the v last steps hides it, which costs μ_d²(v)/κ. The other noise
-    protects the record in the last steps. Each of them costs μ_s²(κ). The estimate of μ² is
+    protects the record in the last steps. Each of them costs μ_s²(κ). The estimate of μ² is:
 
         μ_d²(v)/κ + v μ_s²(κ).
 

@@ -2,7 +2,7 @@
 
 A participant sends its update, clipped to norm C, and a bit b, which is 1 if the norm was at most C. The server
 releases the noisy sums of the updates and of b − ½. Divided by their noise, the two sums are one vector with noise
-N(0, 1) per coordinate. One participant adds (update/(z_Δ C), (b − ½)/σ_b), with squared norm at most
+N(0, 1) per coordinate. One participant adds (update/(z_Δ C), (b − ½)/σ_b), with squared norm at most:
 
     1/z_Δ² + 1/(4 σ_b²) = 1/z².
 
@@ -37,7 +37,7 @@ def update_noise_multiplier(*, noise_multiplier: float, count_std: float) -> flo
     """Compute the noise multiplier z_Δ of the clipped updates in a round of adaptive clipping.
 
     Each participant sends its clipped update, and a bit that is 1 if the update was not clipped. The server adds noise
-    to the sums of both. With the noise multiplier z of the whole round, and the noise σ_b on the bits,
+    to the sums of both. With the noise multiplier z of the whole round, and the noise σ_b on the bits:
 
         z_Δ = (z⁻² − (2σ_b)⁻²)^(−1/2).
 

@@ -57,7 +57,7 @@ class BinomialInputs:
 def constants_of(success_probability: float) -> tuple[float, float, float]:
     """Compute the constants b, c and d in the ε of binomial noise (Agarwal et al. 2018).
 
-    Let p be the success probability of a trial, and q = 1 − p. The constants are
+    Let p be the success probability of a trial, and q = 1 − p. The constants are:
 
         b = 2/3 (p² + q²) + q − p,
         c = √2 (3p³ + 3q³ + 2p² + 2q²),

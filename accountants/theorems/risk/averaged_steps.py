@@ -3,14 +3,14 @@
 In each round the server takes w ← Π(w − η g) with g = (sum of the participants' gradients + noise)/M. M is the expected
 number of participants. The clients' losses f_i are convex. Each client sends one gradient per round, of norm at most L.
 Let F be the mean of all N clients' losses. If the participants are drawn uniformly and independently in each round,
-then E g = ∇F(w), and
+then E g = ∇F(w), and:
 
     E‖g‖² ≤ s² = L² E K²/M² + d σ².
 
 Here K is the number of participants and σ the noise of the mean per coordinate. A fixed number has K = M. If each
 client takes part independently, then E K² = M² + M(1 − M/N). The usual argument by the distance to a minimiser gives Σ
 E(F(w_t) − F*) ≤ D²/2η + η R s²/2. The mean w̄ of the R iterates is post-processing of the released messages. At
-η = D/(s√R) it has
+η = D/(s√R) it has:
 
     E F(w̄) − F* ≤ D s/√R.
 

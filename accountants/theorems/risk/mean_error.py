@@ -117,7 +117,7 @@ def noisy_mean(
     """Return the largest mean squared error of a mean of vectors that is estimated from T noisy random batches.
 
     The vectors of each batch are added up, and the sum gets Gaussian noise. Each sum is divided by the expected batch
-    size b, and the T quotients are averaged. The average has no bias, so its mean squared error is
+    size b, and the T quotients are averaged. The average has no bias, so its mean squared error is:
 
         (V + dσ²)/(b²T),
 

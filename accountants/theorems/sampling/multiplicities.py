@@ -104,7 +104,7 @@ def multiplicities(draws: int, population: int, *, single_groups: int = FIRST_GR
 def _log_ratios(draws: int, population: int) -> FloatArray:
     """Compute the logarithms of ratios of successive probabilities P(k) of drawing a record k times.
 
-    For k = 1, 2, … the ratio of the binomial distribution is
+    For k = 1, 2, … the ratio of the binomial distribution is:
 
         P(k)/P(k − 1) = (draws − k + 1)/(k (population − 1)).
 

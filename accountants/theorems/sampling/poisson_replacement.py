@@ -50,7 +50,7 @@ CONVEXITY = Theorem(
 def convexity_bound(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of Poisson sampling under replace-one that follows from joint convexity of the divergence.
 
-    With the privacy profile δ of the mechanism for replace-one and the inclusion probability q, the profile is
+    With the privacy profile δ of the mechanism for replace-one and the inclusion probability q, the profile is:
 
         δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)).
 

@@ -4,7 +4,7 @@ In a Poisson batch, and in a batch of fixed size from the same number of units i
 with the same probability q for all data. Let R be the output distribution given that the unit is not in the batch. All
 other units are equal, so R is the same for both data sets. Let P and Q be the output distributions given that it is in
 the batch. They are mixtures, over the other members, of the mechanism's distributions on neighbours, so
-E_γ(P‖Q) ≤ δ(ε) with γ = e^ε ≥ 1 by joint convexity. Then
+E_γ(P‖Q) ≤ δ(ε) with γ = e^ε ≥ 1 by joint convexity. Then:
 
     E_γ((1 − q) R + q P ‖ (1 − q) R + q Q) = ∫ ((1 − q)(1 − γ) R + q (P − γ Q))₊ ≤ q E_γ(P‖Q),
 

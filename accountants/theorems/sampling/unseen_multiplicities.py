@@ -7,7 +7,7 @@ draws are given. Then the centred outputs of both data sets are:
 
 Here x and x' are the contributions of the record and of its replacement. The record that draw i would be otherwise
 contributes y_i. m_b is the sum of x − y_i over the draws in b, and m'_b that of x' − y_i. Let γ = 1 + (α − 1)/η and
-β = α/γ. Then
+β = α/γ. Then:
 
     E_α = η E_γ(P₁ ‖ (1 − β) R + β Q₁) ≤ η ((1 − β) E_γ(P₁ ‖ R) + β E_γ(P₁ ‖ Q₁)).
 

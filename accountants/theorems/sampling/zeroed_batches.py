@@ -6,7 +6,7 @@ other members, the centred outputs are:
 
     P = (1 − q) N(0, I) + q N(x − z, I) and Q = (1 − q) N(0, I) + q N(−z, I),   ‖x‖ ≤ s, ‖z‖ ≤ s.
 
-By joint convexity the divergence is at most the largest one of these. Let α ≥ 1, u = x − z and v = −z. Then
+By joint convexity the divergence is at most the largest one of these. Let α ≥ 1, u = x − z and v = −z. Then:
 
     E_α(P‖Q) = E(q X_u − (1 − q)(α − 1) X_0 − α q X_v)₊.
 
@@ -23,7 +23,7 @@ it if all other records contribute x. ∎
 *Several releases on one batch.* x and z may depend on earlier outputs. In continuous time let u_t = x_t − z_t and
 v_t = −z_t be predictable drifts with ‖x_t‖ ≤ s_t and ‖z_t‖ ≤ s_t. Let V be the value that remains from time t on for
 the drifts 2s_t and s_t on a line. It is homogeneous of degree one in X_0, X_u and X_v. So the rows of
-M_ij = X_i X_j ∂²V/∂X_i∂X_j sum to zero, and M_0u, M_uv ≤ 0 ≤ M_0v. Under the drifts u_t and v_t, V has the rate
+M_ij = X_i X_j ∂²V/∂X_i∂X_j sum to zero, and M_0u, M_uv ≤ 0 ≤ M_0v. Under the drifts u_t and v_t, V has the rate:
 
     ∂V/∂t + ½ (|M_0u| ‖u_t‖² + |M_uv| ‖u_t − v_t‖² − |M_0v| ‖v_t‖²).
 
@@ -80,11 +80,11 @@ def _log_terms(epsilon: FloatArray, shift: FloatArray, rate: float, absent: floa
     """Compute log Φ(2s − c), log Φ(s − c) and log Φ(−c), from which δ(ε) of two Gaussian mixtures follows.
 
     The mixtures are P = (1 − q) N(0, 1) + q N(2s, 1) and Q = (1 − q) N(0, 1) + q N(s, 1). An output has a privacy loss
-    log dP/dQ above ε if it exceeds a threshold c. Let ω = dN(s, 1)/dN(0, 1). The equation dP/dQ = e^ε is
+    log dP/dQ above ε if it exceeds a threshold c. Let ω = dN(s, 1)/dN(0, 1). The equation dP/dQ = e^ε is:
 
         q e^{−s²} ω² − q e^ε ω = (1 − q)(e^ε − 1).
 
-    Its larger root is log ω = s² + ε − log 2 + log(1 + ϱ), where
+    Its larger root is log ω = s² + ε − log 2 + log(1 + ϱ), where:
 
         ϱ² = 1 + 4 (1 − q)/q e^{−s² − ε} (1 − e^{−ε}).
 
@@ -109,7 +109,7 @@ def _log_terms(epsilon: FloatArray, shift: FloatArray, rate: float, absent: floa
 def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent: float) -> Enclosure:
     """Enclose log δ(ε) of (1 − q) N(0, 1) + q N(2s, 1) against (1 − q) N(0, 1) + q N(s, 1).
 
-    Let α = e^ε, and c the output at which the privacy loss is ε (`_log_terms`). Then
+    Let α = e^ε, and c the output at which the privacy loss is ε (`_log_terms`). Then:
 
         δ = q (Φ(2s − c) − α Φ(s − c) − (1 − q)(α − 1)/q Φ(−c)).
 
@@ -198,7 +198,7 @@ class ZeroedProfile(Profile):
 def zeroed_pair(shift: float, share: Share) -> Pair:
     """Return two distributions that dominate a Gaussian sum over a batch without replacement, if a record is zeroed.
 
-    Dominating means that their hockey-stick divergence bounds δ. The pair is
+    Dominating means that their hockey-stick divergence bounds δ. The pair is:
 
         (1 − q) N(0, 1) + q N(2s, 1)    against    (1 − q) N(0, 1) + q N(s, 1).
 
@@ -258,7 +258,7 @@ class ZeroedDrawsBound(Bound):
         """Enclose the log of a bound on δ(ε) in which the observer sees how often the record is drawn.
 
         The record is drawn k times with probability w_k, and at least once with probability η. If it counts k times
-        whenever it is drawn, its δ(ε) is δ_k(ε). The bound is
+        whenever it is drawn, its δ(ε) is δ_k(ε). The bound is:
 
             Σ_k (w_k/η) δ_k(ε),
 

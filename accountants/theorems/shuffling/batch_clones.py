@@ -288,7 +288,7 @@ class BatchClonesBound(ScaledBound):
     def _log_distance(self, points: PointPairs) -> FloatArray:
         """Return the log total variation distance of the reports from ideal ones with δ₀ = δ₁ = 0, rounded up.
 
-        For m clients and s = 1/(1 + e^ε₀), the distance is at most
+        For m clients and s = 1/(1 + e^ε₀), the distance is at most:
 
             sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁).
 

@@ -1,6 +1,6 @@
 """The clone pair given the number C of clones: bounds on δ for each value of C.
 
-Given C = c clones, m = c + 1 reports hide each other. With p = e^{ε₀}/(1 + e^{ε₀}), α = e^ε and B ~ Bin(c, 1/2),
+Given C = c clones, m = c + 1 reports hide each other. With p = e^{ε₀}/(1 + e^{ε₀}), α = e^ε and B ~ Bin(c, 1/2):
 
     δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ),   b the mass function of B,   A = p − α(1 − p).
 
@@ -111,7 +111,7 @@ def bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: Float
     Each report is of type 0 or 1. The victim's is of type 0 with probability p = e^{ε₀}/(1 + e^{ε₀}) on the first data
     set and 1 − p on the second. The number of clones of type 0 is B ~ Bin(c, 1/2), with mass function b. Let α = e^ε
     and A = p − α(1 − p). Let κ be the least number of reports of type 0 that is more than α times as likely on the
-    first data set. Then
+    first data set. Then:
 
         δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ).
 
@@ -174,7 +174,7 @@ def _find_event(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -
 
     A report is of type 0 or 1: a clone's of type 0 with probability 1/2, and the victim's with p = e^{ε₀}/(1 + e^{ε₀})
     on the first data set and 1 − p on the second. The terms are A = p − e^ε (1 − p), e^ε − 1 and κ. If k of the
-    m = c + 1 reports are of type 0, this is more than e^ε times as likely on the first data set for
+    m = c + 1 reports are of type 0, this is more than e^ε times as likely on the first data set for:
 
         (m − k)/m < x = (1 − tanh(ε/2)/tanh(ε₀/2))/2.
 
@@ -228,7 +228,7 @@ def _masses_and_tails(clones: FloatArray, event: _Event, effort: Effort) -> _Mas
 def _direct_masses(clones: FloatArray, least: FloatArray, type_one: FloatArray, effort: Effort) -> _MassesAndTails:
     """Compute a binomial mass b(κ − 1; c) and the tail P(B ≥ κ) relative to it, for B ~ Bin(c, 1/2).
 
-    B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`. The relative tail is
+    B is the number of clones of type 0, and κ the threshold of `bounds_given_clones`. The relative tail is:
 
         P(B ≥ κ)/b(κ − 1; c) = P(B ≥ κ)/b(κ; c) · (c + 1 − κ)/κ.
 

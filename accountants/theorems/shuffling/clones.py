@@ -89,7 +89,7 @@ def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: 
 
     The report of the protected client, the victim, has the local guarantee ε₀. Each other report looks like it with
     probability r, and is then a clone. Let N be standard normal, and s = 2 tanh(ε₀/2)/√((n − 1) r + 1) about the
-    standard deviation of the privacy loss. Then
+    standard deviation of the privacy loss. Then:
 
         δ(ε) ≈ P(|N| ≤ s/2) √(2π) E(N − z)₊,   e^{−z²/2} = (1 − r(1 − e^{−D}))^{n−1},
 

@@ -61,7 +61,7 @@ def _build_pair(
     """Build the two distributions of the counts of three kinds of reports, if one report has one of two distributions.
 
     Let M be the multinomial distribution of n reports with the probabilities r_i. If one of them has the probabilities
-    f_i instead, the counts c_i have the probability
+    f_i instead, the counts c_i have the probability:
 
         M(c) Σ_i f_i c_i/(n r_i).
 
@@ -112,7 +112,7 @@ def _log_ratio(
 ) -> FloatArray:
     """Compute the log ratio of the probabilities of counts c_i if one of n reports has another distribution.
 
-    If all reports are of kind i with probability r_i, and this one with probability f_i instead, the ratio is
+    If all reports are of kind i with probability r_i, and this one with probability f_i instead, the ratio is:
 
         Σ_i f_i c_i/(n r_i).
 

@@ -87,7 +87,7 @@ class FiniteBlanketBound(ScaledBound):
     """The bound on δ of shuffled reports by the privacy blanket, the largest one over several pairs of inputs.
 
     The blanket is the part of a report's distribution that is the same for all inputs. Outcome i has the weight w_i in
-    it, and the probabilities p_i and q_i under the two inputs. For n clients and α = e^ε,
+    it, and the probabilities p_i and q_i under the two inputs. For n clients and α = e^ε:
 
         δ(ε) ≤ (1/n) E[(Y₁ + … + Y_n)₊],   Y = (p_i − α q_i)/w_i with probability w_i, otherwise 0.
 
@@ -215,7 +215,7 @@ class CountProfile(Profile):
 
     One client, the victim, has different data on them. It sends the report with probability `high` on the first data
     set, and with `low` < `high` on the second. Of the other clients, B ~ Bin(trials, base) send it, with the mass
-    function b. Let κ be the least count that is more than α = e^ε times as probable on the first data set. Then
+    function b. Let κ be the least count that is more than α = e^ε times as probable on the first data set. Then:
 
         δ(ε) = (high − α low) b(κ − 1) − (α − 1) P(B ≥ κ).
 
@@ -287,7 +287,7 @@ class CountProfile(Profile):
     def _count_odds(self, alpha_excess: FloatArray) -> FloatArray:
         """Return the odds above which a count is more than α = e^ε times as probable on the first data set.
 
-        The odds of a count k are k/(trials + 1 − k). The threshold is
+        The odds of a count k are k/(trials + 1 − k). The threshold is:
 
             (α (1 − low) − (1 − high))/(high − α low) · base/(1 − base).
 

@@ -185,7 +185,7 @@ def _edges_and_step_ends(scaled_norm: float, *, with_pieces: bool) -> tuple[Floa
 def _piece_heights(scaled_norm: float, step_ends: FloatArray) -> FloatArray:
     """Compute the heights of a step function below the density of x = e^{2cw} − 1, where w has the density φ(w + c).
 
-    Here e^{2cw} is the likelihood ratio of two opposite contributions. The density of x is
+    Here e^{2cw} is the likelihood ratio of two opposite contributions. The density of x is:
 
         φ(w + c) dw/dx = φ(w + c) e^{−2cw}/(2c).
 

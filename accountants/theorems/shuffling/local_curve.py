@@ -166,7 +166,7 @@ def _gaussian_points(pair: Pair) -> LocalPoints:
 def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
     """Compute the log total variation distance of (ε₀, δ₀)-private reports from reports with δ₀ = 0.
 
-    The clone bound is for reports with δ₀ = 0. Real reports of n clients are within the distance
+    The clone bound is for reports with δ₀ = 0. Real reports of n clients are within the distance:
 
         sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀,   s = 1/(1 + e^ε₀),
 

@@ -30,7 +30,7 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
     A job is one or more runs of a mechanism. The slot has amounts of μ² and of η, a δ in addition to that of a Gaussian
     mechanism. Each run of a Gaussian mechanism with sensitivity over noise μ costs μ². Any other job is charged once,
     for all its runs. Let G be the Gaussian mechanism with the μ² that is left before the charge, and G′ the one with
-    the μ² that is left after it. The charge is so large that
+    the μ² that is left after it. The charge is so large that:
 
         δ of the job composed with G′ ≤ δ of G + η of the job,   at every ε.
 

@@ -82,7 +82,7 @@ class SlotTrial:
     def certify(self, cost: Amount) -> tuple[bool, float]:
         """Try to certify that a cost in μ² pays for the mechanism, at every ε ≥ 0 and in both directions.
 
-        Let m be the μ² of a Gaussian privacy budget (slot) before the cost, and c the cost. The cost suffices if
+        Let m be the μ² of a Gaussian privacy budget (slot) before the cost, and c the cost. The cost suffices if:
 
             δ of (the mechanism composed with the Gaussian of m − c) ≤ δ of (the Gaussian of m) + η.
 

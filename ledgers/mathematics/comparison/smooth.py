@@ -204,7 +204,7 @@ def _jet(x: FloatArray, mu: float) -> Jet:
 def _bound_sixth_derivative(mu: float) -> float:
     """Bound the sixth derivative in ε of the privacy profile of N(μ, 1) against N(0, 1).
 
-    Let a = μ/2 − ε/μ and t = e^ε Φ(a − μ). Up to signs, the derivative is
+    Let a = μ/2 − ε/μ and t = e^ε Φ(a − μ). Up to signs, the derivative is:
 
         Σ_{j ≤ 4} He_j(a) φ(a) μ^{−1−j} − t,
 
@@ -224,7 +224,7 @@ def _largest_of_quintics(value: FloatArray, slope: FloatArray, curvature: FloatA
     """Return upper bounds on quintics that have given values and two derivatives at the start and end of their cells.
 
     A polynomial on an interval is at most its largest Bernstein coefficient, which is returned. Let f, f′ and f″ be the
-    value and the derivatives at the start of a cell of width w. The first three of its six coefficients are
+    value and the derivatives at the start of a cell of width w. The first three of its six coefficients are:
 
         f,  f + w f′/5,  f + 2 w f′/5 + w² f″/20.
 

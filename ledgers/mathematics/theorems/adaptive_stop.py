@@ -26,7 +26,7 @@ def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
 
     This is the least ε ≥ 0 with δ(ε) ≤ δ. An answer is truthful with probability p = 1/(1 + e^−ε₀). K truthful answers
     have the privacy loss ε₀ (2K − t). K is Bin(t, p) on the first data set (P), and Bin(t, 1 − p) on its neighbour (Q).
-    If ε is between the losses of k − 1 and k truthful answers,
+    If ε is between the losses of k − 1 and k truthful answers:
 
         δ(ε) = P(K ≥ k) − e^ε Q(K ≥ k).
 
@@ -78,7 +78,7 @@ def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:
     """Return the true δ of a sequence of randomized responses that is stopped at the worst time for the reported ε.
 
     The reported ε_t is `spent_epsilon` after t responses, which is correct for a t fixed in advance. Here the decision
-    to stop may depend on the outputs. With the privacy loss L_t after t responses, the result is the largest
+    to stop may depend on the outputs. With the privacy loss L_t after t responses, the result is the largest:
 
         E[max(1 − e^{ε_τ − L_τ}, 0)]
 

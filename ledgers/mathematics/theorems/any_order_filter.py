@@ -68,7 +68,7 @@ def log_conversion_factor(order: float) -> float:
 def order_budget(order: float, epsilon: float, log_delta: float) -> float:
     """Return the largest Rényi divergence B of order α from which (ε, δ)-privacy follows.
 
-    B implies δ(ε) ≤ C(α) e^{(α−1)(B−ε)}, where `log_conversion_factor` returns log C(α). This bound is δ at
+    B implies δ(ε) ≤ C(α) e^{(α−1)(B−ε)}, where `log_conversion_factor` returns log C(α). This bound is δ at:
 
         B = ε + log(δ/C(α))/(α − 1).
 
@@ -138,7 +138,7 @@ def largest_delta(order: float, budget: float, epsilon: float) -> float:
     """Return the δ at ε of a mechanism with two outcomes that uses up a Rényi divergence B of order α.
 
     The first outcome has the privacy loss l = ε + log(α/(α − 1)) and the probability p, which gives δ = p/α. The
-    divergence is B if p solves
+    divergence is B if p solves:
 
         p e^{(α−1) l} + (1 − p)^α (1 − p e^−l)^{1−α} = e^{(α−1) B}.
 

@@ -63,7 +63,7 @@ def response_delta(epsilon: float, mu: float, loss: float) -> float:
     """Return δ at ε of the composition of a Gaussian mechanism and a randomized response.
 
     The response has the privacy loss t if it is truthful, with probability k = 1/(1 + e^−t), and −t otherwise. With the
-    profile δ_μ of the Gaussian, the result is
+    profile δ_μ of the Gaussian, the result is:
 
         k δ_μ(ε − t) + (1 − k) δ_μ(ε + t).
 
@@ -86,13 +86,13 @@ def delta_with_leaky_responses(epsilon: float, delta: float, mu: float) -> float
 
     A leaky response m is a randomized response that answers only with some probability, and otherwise gives no output.
     This probability is such that the Gaussian and m together have exactly the target's δ. The candidates have the
-    losses `LEAKY` times ε. With the profile δ_m of m and the privacy loss L of the Gaussian's output, the result is
+    losses `LEAKY` times ε. With the profile δ_m of m and the privacy loss L of the Gaussian's output, the result is:
 
         E[max_m δ_m(ε − L)].
 
     It exceeds δ, because the choice of m may depend on L. To compute it, let a = e^{ε−L}. Each δ_m(ε − L) is a maximum
     of a few lines c − d a, and so is max_m δ_m(ε − L). Let two successive lines of the maximum cross at a = e^{ε−b},
-    and let their heights c differ by Δc. Then
+    and let their heights c differ by Δc. Then:
 
         E[max_m δ_m(ε − L)] = Σ Δc E[max(1 − e^{b−L}, 0)].
 

@@ -116,7 +116,7 @@ def fresh_noise_std(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
     """Return the noise σ per coordinate of a method without noise cancellation, at equal privacy.
 
     Let base be `noise_std`, the noise of the method with cancellation. Both methods have the same parameter of Gaussian
-    differential privacy for
+    differential privacy for:
 
         σ = base/√(T − 1) with a trusted server and T rounds (base for T = 1),
         σ = base/√H_K if clients add the noise, each in at most K reports,

@@ -105,7 +105,7 @@ def _check_prescribed_step(step: float, prescribed: float) -> ConditionResult:
 def _printed_inputs(problem: SimulatedProblem, run: MbSgdShape, noise_std: float) -> SmoothInputs:
     """Return inputs of Theorem 2.1 of Lowy and Razaviyayn for which its printed noise is the noise of the run.
 
-    The printed noise is
+    The printed noise is:
 
         σ = 16 L √(R log(2.5R/δ) log(2/δ)) / (nε),
 

@@ -24,7 +24,7 @@ class SplitFrequencies:
     """Increasing frequencies k ≥ 0, written as k = r a + b with 0 ≤ b < r, to compute fewer sines and cosines.
 
     A characteristic function is a sum of rotations e^{−iθ} with weights w, where the angle θ is proportional to k. Each
-    rotation is the product of a coarse rotation x for r a and a fine rotation y for b. Therefore the sum
+    rotation is the product of a coarse rotation x for r a and a fine rotation y for b. Therefore the sum:
 
         Σ w (xy − 1) = Σ w ((x − 1) (y − 1) + (x − 1) + (y − 1))
 
@@ -61,7 +61,7 @@ class SplitFrequencies:
     def transform_less_one(self, index: IntArray, weights: FloatArray, size: int) -> ComplexArray:
         """Compute the characteristic function φ of a lattice distribution, minus 1, at each frequency k.
 
-        The sum over lattice indices n, with probabilities w_n, is
+        The sum over lattice indices n, with probabilities w_n, is:
 
             φ(k) − 1 = Σ_n w_n (e^{−2πikn/N} − 1).
 
@@ -122,7 +122,7 @@ class SplitFrequencies:
 def _rotate_less_one(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
     """Compute e^{−iθ} − 1 for the angles θ = 2πkn/N of lattice indices n and frequencies k.
 
-    The form that does not cancel at small angles is
+    The form that does not cancel at small angles is:
 
         e^{−iθ} − 1 = −2 sin²(θ/2) − 2i sin(θ/2) cos(θ/2).
 

@@ -31,7 +31,7 @@ def sufficient_noise_std(
 ) -> float:
     """Compute a sufficient noise σ_ζ on the mean for (ε, δ) in closed form, by zero-concentrated privacy.
 
-    With l = ln(1/δ) it is
+    With l = ln(1/δ) it is:
 
         σ_ζ = kC√n (√(2(l + ε)) + √(2l))/(2Nε).
 

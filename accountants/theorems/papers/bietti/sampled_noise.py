@@ -183,7 +183,7 @@ class SampledNoiseInputs(BudgetFields):
 def sampled_noise(inputs: SampledNoiseInputs) -> Outputs:
     """Compute the noise σ_ζ of Theorem 5.1 of Bietti et al., its noise multiplier, and the cost of unequal batches.
 
-    Clients are drawn at random in each of T rounds. The standard deviation per coordinate of the mean message is
+    Clients are drawn at random in each of T rounds. The standard deviation per coordinate of the mean message is:
 
         σ_ζ = c₂C√(T ln(1/δ))/(Wε).
 

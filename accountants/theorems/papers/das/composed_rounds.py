@@ -72,7 +72,7 @@ def printed_composition(*, epsilon: float, delta: float, rounds: int) -> float:
 def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
     """Compute the ε of K composed ε₀-private rounds, as the least bound of Kairouz, Oh and Viswanath, Theorem 3.4.
 
-    The three bounds are
+    The three bounds are:
 
         Kε₀,  ε₀√(2K ln(1/δ)) + Kε₀ tanh(ε₀/2),  ε₀√(2K ln(e + √K ε₀/δ)) + Kε₀ tanh(ε₀/2).
 

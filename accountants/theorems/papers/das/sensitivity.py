@@ -66,7 +66,7 @@ def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
     """Return the sensitivities of rounded updates, if neighbouring unit updates have the ℓ2 distance μ.
 
     Rounding to a grid of s steps in a unit moves each of the two updates by at most one step per coordinate. Hence, by
-    equations (6) and (121) of Das et al., the ℓ1, ℓ∞ and ℓ2 sensitivities are
+    equations (6) and (121) of Das et al., the ℓ1, ℓ∞ and ℓ2 sensitivities are:
 
         Δ₁ = 2d + μs√d,  Δ∞ = 2 + μs,  Δ₂ = 2√d + μs.
 
@@ -91,7 +91,7 @@ def rounded_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
     """Return the sensitivities of rounded updates, if neighbouring unit updates u and u' have the given distances.
 
     Both updates may be rounded independently to a grid of s steps in a unit. By equations (90) and (118) of Das et al.,
-    the sensitivities are
+    the sensitivities are:
 
         Δ₁ = s ‖u−u'‖₁ + 2d,  Δ∞ = s ‖u−u'‖∞ + 2,  Δ₂ = s ‖u−u'‖₂ + 2√d.
 
@@ -187,7 +187,7 @@ def unit_distances(dimension: int) -> dict[str, float]:
 def unit_vector_bounds(dimension: int, levels: int) -> Movement:
     """Bound the distances of any two unit vectors after rounding by the same random numbers, in three norms.
 
-    In grid steps they are
+    In grid steps they are:
 
         Δ₁ = min(2ds, 2s√d + d),  Δ∞ = 2s,  Δ₂ = min(2s√d, 2s + √d).
 

@@ -3,7 +3,7 @@
 Let every record's gradient have at most ρ times the norm of the mean gradient ∇f̄. Deleting or replacing one of n
 records then moves a client's gradient by at most (2ρ/n)‖∇f̄‖. The distance d_τ of two runs after τ steps satisfies
 d_{τ+1} ≤ (1 + ηL)d_τ + (2ρη/n)‖∇f̄(w_τ)‖, where ‖∇f̄(w_τ)‖ ≤ ‖∇f̄(w)‖ + L‖w_τ − w‖ and Lemma 4 bounds ‖w_τ − w‖. Let
-x = ηL, and let C(E, k) be the binomial coefficients. Then
+x = ηL, and let C(E, k) be the binomial coefficients. Then:
 
     d_E ≤ (2ρη/n) (‖∇f̄(w)‖ Σ_{k≥0} C(E, k+1) x^k + ‖∇f(w)‖ Σ_{k≥1} k C(E, k+1) x^k).
 """

@@ -1,7 +1,7 @@
 """Lemma F.1 of Lowy and Razaviyayn: two ε-indistinguishable reports as randomized response between two other reports.
 
 Let P and Q be the distributions of the two reports, and w = e^ε/(e^ε + 1). The only solution of P = wU₀ + (1 − w)U₁ and
-Q = (1 − w)U₀ + wU₁ is
+Q = (1 − w)U₀ + wU₁ is:
 
     U₀ = P + (P − Q)/(e^ε − 1),   U₁ = Q − (P − Q)/(e^ε − 1).
 

@@ -1,7 +1,7 @@
 """An explicit noise for shuffled mini-batch SGD with one record a report, in place of Theorem 4.1 of Lowy.
 
 In each of R rounds M of N clients are drawn in secret. Each draws one of its n records. Its report is the record's
-gradient (norm at most L) plus N(0, σ²) per coordinate. The reports are shuffled. With
+gradient (norm at most L) plus N(0, σ²) per coordinate. The reports are shuffled. With:
 
     q = M/(nN),   ε̃ = ε/(2√(2R ln(2/δ))),   g = (e^ε̃ − 1)/q,   δ_s = min{1/2, δ/(4Rq)},
     a = 8√(e ln(4/δ_s)/M) + 8e/M,   ε₀ = min{1, 2g/a},   δ₀ = δ/(8RqM(2 + min{g, aε₀/2})),
@@ -102,7 +102,7 @@ class ExplicitNoiseInputs(BudgetFields):
     def noise(self) -> ExplicitNoise:
         """The noise of a report in shuffled mini-batch SGD, with the steps of its privacy proof.
 
-        In each of R rounds, M of N clients report the gradient of one of their n records. A report with the noise
+        In each of R rounds, M of N clients report the gradient of one of their n records. A report with the noise:
 
             σ² = 8L² ln(1.25/δ₀)/ε₀²
 

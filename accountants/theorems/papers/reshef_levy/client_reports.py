@@ -39,7 +39,7 @@ def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple
     """Compute the Gaussian DP parameter of the record in each report of a client with cancelled noise.
 
     The sum of the client's first k messages contains the record of report j for each k ≥ j, with noise of its own. So
-    the parameter is
+    the parameter is:
 
         μ_j = Δ_j √(Σ_{k ≥ j} 1/σ_k²).
 

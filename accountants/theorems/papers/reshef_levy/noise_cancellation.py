@@ -102,7 +102,7 @@ def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
     """Compute the Gaussian DP parameter μ of a whole client that reports K times, rounded up.
 
     The records of all K reports may change at once. The sum of the first k reports then changes by at most kΔ, and its
-    noise has standard deviation base √k. Therefore
+    noise has standard deviation base √k. Therefore:
 
         μ² = Σ_k (kΔ)²/(base² k) = (Δ/base)² K(K + 1)/2.
 
@@ -161,7 +161,7 @@ class ReportsInputs:
 def reports(inputs: ReportsInputs) -> Outputs:
     """Compute the privacy of every record of a client by Theorem 5.1 of Reshef and Levy.
 
-    Let Δ be the sensitivity of a message by the clipping norm, and σ_k the noise of report k. Then
+    Let Δ be the sensitivity of a message by the clipping norm, and σ_k the noise of report k. Then:
 
         μ = Δ √(Σ_k 1/σ_k²).
 
@@ -226,7 +226,7 @@ def schedule(
 ) -> Outputs:
     """Compute the noise σ of a client's N-th report, and the Gaussian DP parameter after N reports.
 
-    They are, for neighbours that replace one record,
+    They are, for neighbours that replace one record:
 
         σ = base √N,
         μ = 2S √(1 + 1/2 + … + 1/N)/base.
@@ -274,7 +274,7 @@ def trusted_server(
     """Compute the privacy of a record if a trusted server adds the noise, by Theorem F.1 of Reshef and Levy.
 
     The server adds Gaussian noise to the mean of the clients' messages in each round t. One record moves the mean by at
-    most kS/m. All rounds together have the Gaussian DP parameter
+    most kS/m. All rounds together have the Gaussian DP parameter:
 
         ρ = kS/m √(Σ_t 1/σ_t²).
 

@@ -1,6 +1,6 @@
 """Bounds on the norm and the deviation of the clients' weighted gradient differences, Section 4 of Reshef and Levy.
 
-In round t, a client with the record z sends the message
+In round t, a client with the record z sends the message:
 
     s_t = t∇f(x_t; z) − (t − 1)∇f(x_{t−1}; z).
 
@@ -89,7 +89,7 @@ def clipping_norm(*, lipschitz: float, smoothness: float, diameter: float) -> fl
 def round_clipping_norm(*, lipschitz: float, smoothness: float, diameter: float, round_: int) -> float:
     """Compute a bound on the norm of a client's message in round t of the algorithm of Reshef and Levy.
 
-    If the server is honest, the bound is
+    If the server is honest, the bound is:
 
         S_t = G + 2LD (t − 1)/(t + 1).
 

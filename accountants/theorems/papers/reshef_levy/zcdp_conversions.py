@@ -62,7 +62,7 @@ def lemma_order(*, mu: float, log_delta: float) -> float:
 def lemma_mu(*, epsilon: float, log_delta: float) -> float:
     """Compute the largest μ for which Lemma 2.6 of Reshef and Levy gives (ε, δ) to a μ²/2-zCDP mechanism.
 
-    It is
+    It is:
 
         μ = 2ε/(√(2(ln(1/δ) + ε)) + √(2 ln(1/δ))).
 
@@ -80,7 +80,7 @@ def lemma_mu(*, epsilon: float, log_delta: float) -> float:
 def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
     """Compute an ε ≥ 0 at which every μ²/2-zCDP mechanism is (ε, δ)-private, elementwise.
 
-    Let ρ = μ²/2, and 1 + b the Rényi order that is best for the conversion of Canonne, Kamath and Steinke. Then
+    Let ρ = μ²/2, and 1 + b the Rényi order that is best for the conversion of Canonne, Kamath and Steinke. Then:
 
         ε = (b + 1)ρ + ln(b/(1 + b)) + (ln(1/δ) − ln(1 + b))/b.
 
@@ -105,7 +105,7 @@ def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
 def _log_best_order(rho: FloatArray, log_inverse_delta: FloatArray) -> FloatArray:
     """Compute ln b, elementwise, where 1 + b is the Rényi order that gives the least ε of ρ-zCDP at δ.
 
-    The order solves
+    The order solves:
 
         ρb² + ln(1 + b) = ln(1/δ).
 
@@ -213,11 +213,11 @@ def _bracket_root(excess: Callable[[float], float], start: float) -> tuple[float
 def _small_log_delta(log_mu: float, epsilon: float) -> float:
     """Compute an upper bound of log δ at ε for every ρ-zCDP mechanism with a small ρ = μ²/2.
 
-    For every b > 0, the Rényi order 1 + b gives the bound
+    For every b > 0, the Rényi order 1 + b gives the bound:
 
         b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b).
 
-    Let b = β/μ and t = ε/μ. Since (b + 1) log(1 + 1/b) ≥ 1, this is at most
+    Let b = β/μ and t = ε/μ. Since (b + 1) log(1 + 1/b) ≥ 1, this is at most:
 
         log μ + β²/2 − βt − log β − 1 + βμ/2.
 

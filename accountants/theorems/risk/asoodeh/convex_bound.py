@@ -2,7 +2,7 @@
 
 W_t = Π(W_{t−1} − η g_t). g_t is the mean of m gradients of records that no other step reads, plus noise of variance
 σ²/m per coordinate. Hence E[g_t | W_{t−1}] = ∇F(W_{t−1}), where F is the mean loss over the population. Moreover,
-E‖g_t‖² ≤ s² = L² + dσ²/m. Let u be w* or an earlier model. Expanding the squared distance to u gives
+E‖g_t‖² ≤ s² = L² + dσ²/m. Let u be w* or an earlier model. Expanding the squared distance to u gives:
 
     E‖W_{t+1} − u‖² ≤ E‖W_t − u‖² − 2η E(F(W_t) − F(u)) + η²s².                                              (a)
 
@@ -52,7 +52,7 @@ def convex_stops(
 ) -> Outputs:
     """Bound the excess risk of noisy projected SGD on convex losses, after a random step and after the last step.
 
-    Both bounds have the form
+    Both bounds have the form:
 
         2ρ²/(ηk) + (ηs²/2) f,   s² = L² + dσ²/m.
 

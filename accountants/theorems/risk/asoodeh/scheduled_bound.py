@@ -2,7 +2,7 @@
 
 Step t is W_t = Π(W_{t−1} − η_t g_t). The mean g_t of m new gradients has noise of variance σ_t²/m per coordinate, so
 E‖g_t‖² ≤ s_t² = L² + dσ_t²/m. F is the population risk with minimiser w* in the ball of radius ρ. It is λ-strongly
-convex, λ ≥ 0. Let A_t = E‖W_t − w*‖² ≤ 4ρ². Strong convexity gives
+convex, λ ≥ 0. Let A_t = E‖W_t − w*‖² ≤ 4ρ². Strong convexity gives:
 
     A_t ≤ max{1 − 2λη_t, 0} A_{t−1} + η_t²s_t²,                                                               (a)
     2η_t E(F(W_{t−1}) − F*) ≤ (1 − λη_t) A_{t−1} − A_t + η_t²s_t².                                            (b)
@@ -46,7 +46,7 @@ def stop_bound(run: ScheduledRun) -> float:
 
     These steps, the possible stops, are a, …, T. Let e_t be the size of the step after step t, and r_t² a bound on the
     mean squared norm of its gradient. A step after step T exists only in the proof. It has the size of step T and no
-    noise. The bound is
+    noise. The bound is:
 
         (2ρ²/k)[(1/e_a − λ)⁺ + Σ_{a<t≤T} (1/e_t − 1/e_{t−1} − λ)⁺] + Σ_{a≤t≤T} e_t r_t²/(2k).
 
@@ -114,7 +114,7 @@ def last_bound(run: ScheduledRun) -> float:
     """Bound the excess risk of the last model of noisy projected SGD, without the use of strong convexity.
 
     Let e_t be the size of the step after step t, and r_t² a bound on the mean squared norm of its gradient. A step
-    after the last step T exists only in the proof. It has the size of step T and no noise. The bound is
+    after the last step T exists only in the proof. It has the size of step T and no noise. The bound is:
 
         (1/e_T)[2ρ²/T + Σ_t e_t²r_t²/(2 max{1, T − t})].
 
@@ -173,7 +173,7 @@ def _long_last_bound(run: ScheduledRun) -> float:
 def squared_distance(run: ScheduledRun) -> float:
     """Bound the mean squared distance E‖W_T − w*‖² of the last model of noisy projected SGD from the minimiser.
 
-    The distance of the model after step t is at most A_t, where
+    The distance of the model after step t is at most A_t, where:
 
         A_t = max{1 − 2λη_t, 0} A_{t−1} + η_t²s_t².
 
@@ -210,7 +210,7 @@ def squared_distance(run: ScheduledRun) -> float:
 def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> float:
     """Bound the mean squared distance of the last model from the minimiser, for equal steps of noisy projected SGD.
 
-    The bound solves the recursion A_t = (1 − c) A_{t−1} + η²s² with A_0 = 4ρ² and c = 2λη. With at most 4ρ², it is
+    The bound solves the recursion A_t = (1 − c) A_{t−1} + η²s² with A_0 = 4ρ² and c = 2λη. With at most 4ρ², it is:
 
         (1 − c)^T · 4ρ² + η²s² (1 − (1 − c)^T)/c.
 

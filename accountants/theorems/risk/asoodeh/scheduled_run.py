@@ -78,7 +78,7 @@ class ScheduledRun(ParticipantFields):
         """Return bounds s_t² on the mean squared norm of the noisy gradient in a range of steps t.
 
         With the Lipschitz constant L, the dimension d, the batch size m, and the standard deviation σ_t of the noise of
-        one record's gradient per coordinate,
+        one record's gradient per coordinate:
 
             s_t² = L² + dσ_t²/m.
 

@@ -84,7 +84,7 @@ def synthetic_constants(
     """Return the constants of the synthetic data in Bietti et al., and the values over which their experiments search.
 
     The features have the covariance Σ = diag(1/k) for the coordinates k = 1, …, d, and client i has the true model
-    θ_i*. The risk of models w + θ_i, in expectation over the random θ_i*, is
+    θ_i*. The risk of models w + θ_i, in expectation over the random θ_i*, is:
 
         (1/N) Σ_i ‖w + θ_i − θ_i*‖²_Σ.
 

@@ -47,7 +47,7 @@ from epsilond.accountants.verdict import Verdict
 def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: int) -> Outputs:
     """Return the bound of Theorem 4.5 of Bietti et al. on the excess risk, and a smaller one at a shorter step size.
 
-    The step size and the bound of the theorem are
+    The step size and the bound of the theorem are:
 
         η = min{1/(4L_α), ‖z*‖/(√n σ)},   4L_α‖z*‖²/n + 3σ‖z*‖/√n.
 
@@ -154,7 +154,7 @@ def generalisation(inputs: BoundInputs) -> Outputs:
     """Return the bound of Theorem 4.5 of Bietti et al. on the excess risk, if all clients take part in every round.
 
     A model has a part w that all clients share, with the weight α, and an own part θ_i of each client i. The norm of a
-    model z = (w, θ_1, …, θ_N) is ‖z‖² = ‖w‖²/α + Σ‖θ_i‖². In this norm, smoothness and variance are
+    model z = (w, θ_1, …, θ_N) is ‖z‖² = ‖w‖²/α + Σ‖θ_i‖². In this norm, smoothness and variance are:
 
         L_α = L max{α, 1/N}    and    σ² = (ασ_w² + σ_θ²)/N + αd_wσ_ζ².
 
@@ -191,7 +191,7 @@ class AnyStepInputs(WeightedOptimum):
 def any_step(inputs: AnyStepInputs) -> Outputs:
     """Return two bounds on the excess risk of SGD after n rounds at a step size η.
 
-    They are
+    They are:
 
         (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) for η < 1/(2L_α),
         ‖z*‖²/(ηn) + 2ησ² for η ≤ 1/(4L_α).

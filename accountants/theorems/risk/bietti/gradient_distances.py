@@ -44,7 +44,7 @@ def distance_of_all(
 ) -> Outputs:
     """Bound the squared distance between the gradient at a model z and that at the optimum z*, over all clients.
 
-    By Lemma B.2 of Bietti et al., for a smooth convex loss f it is at most
+    By Lemma B.2 of Bietti et al., for a smooth convex loss f it is at most:
 
         2L_α (f(z) − f(z*)),   L_α = L max{α, 1/N}.
 

@@ -36,7 +36,7 @@ class Landscape:
     """Bound of Bietti et al. on the excess risk as a function of α, the weight of the shared part of the model.
 
     Client i uses the model w + θ_i of a shared part w and an own part θ_i. A larger α lets the shared part move more.
-    With the minimiser z* of least norm ‖w‖²/α + Σ‖θ_i‖², the bound is
+    With the minimiser z* of least norm ‖w‖²/α + Σ‖θ_i‖², the bound is:
 
         4L max{αa, b}‖z*‖²/T + 3‖z*‖√((αA + B)/T).
 

@@ -18,7 +18,7 @@ def minimal_norm(*, alpha: float, clients: int, mean_squared: float, spread_squa
     """Return the least squared norm of a model that fits every client's optimum.
 
     Client i uses the sum w + θ_i of a shared part w and an own part θ_i, and its optimum is v_i. The squared norm is
-    ‖w‖²/α + Σ‖θ_i‖². Its least value over all w and θ_i with w + θ_i = v_i is
+    ‖w‖²/α + Σ‖θ_i‖². Its least value over all w and θ_i with w + θ_i = v_i is:
 
         N‖v̄‖²/(αN + 1) + S.
 

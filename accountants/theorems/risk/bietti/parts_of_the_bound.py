@@ -1,7 +1,7 @@
 """Remarks of Bietti et al. on single terms of the bound of PPSGD: the variance term, and the bias at q = 1/N.
 
 Losses are of the form w + θ_i, and all clients have one optimum v. Let u = αN/(αN + 1), and let each client be drawn at
-rate q. Then
+rate q. Then:
 
     bias = 4L‖v‖² max{(1 + (1 − q)/(qN)) u, (1 − u)/q}/T,
     variance = 3‖v‖ √([((1 − u)σ̄_θ² + uσ̄_w²/N)/(qm) + u d_wσ_ζ²]/T).
@@ -62,7 +62,7 @@ def variance_alone(
     """Return the weight α of the shared part at which the variance term of the bound on the excess risk is least.
 
     The bound is that of Bietti et al. on PPSGD (personalised private SGD) for clients with a common optimum v. The
-    variance term, due to sampling and noise, is 3‖v‖√(V/T). Its V is monotone in α between
+    variance term, due to sampling and noise, is 3‖v‖√(V/T). Its V is monotone in α between:
 
         σ̄_θ²/(qm) at α = 0    and    σ̄_w²/(Nqm) + d_wσ_ζ² at α = ∞.
 
@@ -159,7 +159,7 @@ def bias(
 ) -> Outputs:
     """Return the optimisation term of the bound of Bietti et al. on the excess risk of PPSGD, at several weights α.
 
-    α is the weight of the part of a model that all clients share. With the minimiser z* of least norm, the term is
+    α is the weight of the part of a model that all clients share. With the minimiser z* of least norm, the term is:
 
         4L max{αa, b}‖z*‖²/T.
 

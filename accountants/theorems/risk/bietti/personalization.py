@@ -2,7 +2,7 @@
 
 Let v̄ be the mean of the clients' optima and S = Σ‖v_i − v̄‖². The minimiser of least α-norm is w = αN/(αN + 1) v̄,
 θ_i = v_i − w. It has ‖z*‖²_α = N‖v̄‖²/(αN + 1) + S. Let u = αN/(αN + 1), S = 0, smoothness L max{αa, b} and variance
-αA + B. Then the bound is
+αA + B. Then the bound is:
 
     4L‖v̄‖² max{au, bN(1 − u)}/T + 3‖v̄‖√((Au + BN(1 − u))/T).
 

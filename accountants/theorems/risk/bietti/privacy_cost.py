@@ -174,7 +174,7 @@ def local_limit(
     """Return a bound on the excess risk of clients that share no part of their models.
 
     It is Theorem 4.5 of Bietti et al. at the weight α = 0 of the shared part. Every client i trains its own model
-    towards its own optimum θ_i*. With the mean squared norm v² = Σ‖θ_i*‖²/N of the optima, the bound is
+    towards its own optimum θ_i*. With the mean squared norm v² = Σ‖θ_i*‖²/N of the optima, the bound is:
 
         4Lv²/n + 3√(σ̄_θ²v²/n).
 
@@ -208,7 +208,7 @@ def global_limit(
     """Return a bound on the excess risk of clients that share the whole model.
 
     It is Theorem 4.5 of Bietti et al. at the weight α = ∞ of the shared part. Only the shared part is trained, towards
-    the optimum v that all clients have in common. The bound is
+    the optimum v that all clients have in common. The bound is:
 
         4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n).
 

@@ -2,7 +2,7 @@
 
 Step size and constants are those of Theorem 4.5; smoothness and variance differ. Let b_i be 1 if client i is drawn and
 0 otherwise. D_i is the difference of its message from that at the optimum. W is the total weight and ω the largest
-message: W = N, ω = 1 for weighting by `clients`, and W = Σ m_i, ω = m_max for `samples`. Then
+message: W = N, ω = 1 for weighting by `clients`, and W = Σ m_i, ω = m_max for `samples`. Then:
 
     E‖Σ b_i D_i/(qW)‖² ≤ ‖Σ D_i/W‖² + κ/(qW²) Σ‖D_i‖².
 

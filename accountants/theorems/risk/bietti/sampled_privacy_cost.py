@@ -90,7 +90,7 @@ def _bound_at_target(inputs: SampledTargetInputs, federation: DrawnGradients, re
     """Compute the bound on the excess risk of personalised SGD at the noise for a target (ε, δ), with its terms.
 
     A model has a part w that all clients share, with the weight α and d_w coordinates, and an own part θ_i of each
-    client. The squared α-norm of a model is ‖w‖²/α + Σ‖θ_i‖². In this norm, the variance of a step is
+    client. The squared α-norm of a model is ‖w‖²/α + Σ‖θ_i‖². In this norm, the variance of a step is:
 
         αA + B + αd_wσ_ζ²,
 

@@ -26,7 +26,7 @@ class FullParticipationBound(NamedTuple):
 def theorem_bound(*, smooth: float, variance: float, rounds: int, factor: float = 3.0) -> FullParticipationBound:
     """Return the bound of Theorem 4.5 of Bietti et al. on the excess risk of SGD.
 
-    The excess risk is the expected loss of the mean of n models, minus the least expected loss. It is at most
+    The excess risk is the expected loss of the mean of n models, minus the least expected loss. It is at most:
 
         4L_α‖z*‖²/n + 3σ‖z*‖/√n,
 
@@ -49,7 +49,7 @@ def theorem_bound(*, smooth: float, variance: float, rounds: int, factor: float 
 def theorem_step(*, smoothness: float, norm: float, variance: float, rounds: int) -> float:
     """Return the step size of SGD in Theorem 4.5 of Bietti et al.
 
-    It is
+    It is:
 
         η = min{1/(4L_α), ‖z*‖/(√n σ)},
 
@@ -75,7 +75,7 @@ def theorem_step(*, smoothness: float, norm: float, variance: float, rounds: int
 def bound_at_step(*, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int) -> float:
     """Return a bound on the excess risk of SGD after n rounds at any step size η.
 
-    The excess risk is the expected loss of the mean of the n models, minus the least expected loss. It is at most
+    The excess risk is the expected loss of the mean of the n models, minus the least expected loss. It is at most:
 
         (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)).
 
@@ -101,7 +101,7 @@ def parts_at_step(
 ) -> FullParticipationBound:
     """Return a bound on the excess risk of SGD after n rounds at any step size η, as two summands.
 
-    By inequality (22) of Bietti et al., the excess risk is at most
+    By inequality (22) of Bietti et al., the excess risk is at most:
 
         ‖z*‖²/(2ηn(1 − 2ηL_α)) + ησ²/(1 − 2ηL_α).
 

@@ -34,7 +34,7 @@ from epsilond.accountants.theorems.papers.bietti.noise import least_constant
 def least_noise_constant(*, epsilon: float, log_delta: float, relation: Relation) -> float:
     """Return the least constant c with which the noise formula of Bietti et al. meets a target (ε, δ).
 
-    For n rounds, N clients and messages of norm at most G, the formula for the standard deviation of the noise is
+    For n rounds, N clients and messages of norm at most G, the formula for the standard deviation of the noise is:
 
         σ_ζ = c G √(n ln(1/δ))/(Nε).
 
@@ -102,7 +102,7 @@ class VarianceTermInputs(DeltaFields):
     def threshold(self, reading: Reading) -> float:
         """Return the number of rounds from which on clients that share nothing (α = 0) have the least variance term.
 
-        By Lemma 4.6 of Bietti et al. it is
+        By Lemma 4.6 of Bietti et al. it is:
 
             N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)),
 
@@ -126,11 +126,11 @@ def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> O
     """Compute the variance term of the risk bound of PPSGD at a weight α, at 0 and at ∞, and when α = 0 is best.
 
     α is the weight of the part of the model that all clients share; α = 0 shares nothing. The variance term is due to
-    sampling and noise (Lemma 4.6 of Bietti et al.). With the variance σ² of a batch's gradient, let
+    sampling and noise (Lemma 4.6 of Bietti et al.). With the variance σ² of a batch's gradient, let:
 
         s = σ²/(Nn),   r = c²G²d_w ln(1/δ)/(Nε)².
 
-    For clients with the common optimum v, the term and its limit at α = ∞ are
+    For clients with the common optimum v, the term and its limit at α = ∞ are:
 
         ‖v‖ √(N((α + 1)s + αr)/(αN + 1)),   ‖v‖ √(s + r).
 
@@ -178,7 +178,7 @@ def threshold_epsilon(inputs: VarianceTermInputs) -> float:
 
     α is the weight of the part of the model that all clients share. By Lemma 4.6 of Bietti et al., α = 0 is best if and
     only if the noise is large enough. In terms of the parameter μ of Gaussian differential privacy of the run, which
-    decreases with the noise, the condition is
+    decreases with the noise, the condition is:
 
         μ ≤ kG √(nd_w/(N(N − 1)σ²)).
 

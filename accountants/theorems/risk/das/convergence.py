@@ -155,7 +155,7 @@ class ConvergenceInputs:
 def bound_39(inputs: ConvergenceInputs) -> Outputs:
     """Return the bound of equation (39) of Das et al. on the mean over the rounds of the gradient norm.
 
-    With smoothness L, quasar-convexity ζ, E local steps and K rounds, it is
+    With smoothness L, quasar-convexity ζ, E local steps and K rounds, it is:
 
         12(La/ζ)² Eg/(xK) + 3xg/(4E) + 6Lb/ζ,   g = √(1 + γ/r).
 

@@ -1,7 +1,7 @@
 """Lemmas 2 and 4 of Das et al., (34) and (48): alignment and length of the path of a client's gradient steps.
 
 From w_0 = w a client takes E steps w_{τ+1} = w_τ − ηg_τ, where g_τ = ∇f(w_τ). u = Σ g_τ is its update divided by η. As
-w − w_τ = η Σ_{j<τ} g_j,
+w − w_τ = η Σ_{j<τ} g_j:
 
     ⟨u, w − w*⟩ = Σ ⟨g_τ, w_τ − w*⟩ + (η/2)(‖u‖² − Σ‖g_τ‖²).
 

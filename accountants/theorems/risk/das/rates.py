@@ -65,7 +65,7 @@ def largest_step(inputs: FedAvgInputs) -> float:
 def fedavg_at_step(inputs: FedAvgAtStep) -> Outputs:
     """Return the bound (85) of Das et al. on the mean over the rounds of the squared gradient norm of FedAvg.
 
-    For K rounds of E local steps with step size η, smoothness L and quasar-convexity ζ, it is
+    For K rounds of E local steps with step size η, smoothness L and quasar-convexity ζ, it is:
 
         32L/(ηζE) (a²/K + b²).
 
@@ -148,7 +148,7 @@ class TwoRates(ParticipantFields):
 def compare_rates(inputs: TwoRates) -> Outputs:
     """Compare the bounds of Das et al. on the gradient norm of DP-NormFedAvg (Theorem 2) and FedAvg (Theorem 4).
 
-    Let a = `initial_distance`/√K for K rounds, and b = `client_optimum_distance`. The bounds are
+    Let a = `initial_distance`/√K for K rounds, and b = `client_optimum_distance`. The bounds are:
 
         (6L/ζ)(ga + b) and (L/ζ)√(32c̄(a² + b²)),   g = √(1 + γ/r),
 

@@ -19,7 +19,7 @@ w^ag_t − w^md = α(w_t − w⁺). For u ∈ W:
 3. Add, with ∇F = g − e. Given the past, E⟨e, w⁺ − u⟩ = 0, and −α⟨e, w_t − w⁺⟩ ≤ α²|e|²/(2p) + p|w_t − w⁺|²/2 with
    p = μ + η − βα² > 0; the last term cancels. With Φ_t = E F(w^ag_t) − F(u) + μE|w_t − u|²/2 and E|e|² ≤ V²:
        Φ_t ≤ (1 − α)Φ_{t−1} + η(E|w − u|² − E|w_t − u|²)/2 + α²V²/(2p).
-4. Divide by 2/(t(t + 1)), which turns 1 − α into 1 and η/2 into v, and add. With s = v − βT/(T + 1) > 0,
+4. Divide by 2/(t(t + 1)), which turns 1 − α into 1 and η/2 into v, and add. With s = v − βT/(T + 1) > 0:
 
        E F(w^ag_T) − F(u) ≤ 2/(T(T + 1)) · [v E|w_0 − u|² + V² Σ_{t≤T} t²/(μt(t + 1) + 4s)].
 
@@ -104,7 +104,7 @@ def best_envelope_smoothness(problem: AcceleratedProblem, *, noise_std: float, r
     """Return the smoothness b of a Moreau envelope of the loss at which the bound on the excess risk is nearly minimal.
 
     The run descends on the envelope, a smooth approximation of the loss. A larger b is closer to the loss but harder to
-    minimise. Every b gives a valid bound. For strong convexity μ = 0, the part of the bound that depends on b is
+    minimise. Every b gives a valid bound. For strong convexity μ = 0, the part of the bound that depends on b is:
 
         2bD₀²/(R + 1)² + L²/(2b), with its minimum at b = L(R + 1)/(2D₀).
 

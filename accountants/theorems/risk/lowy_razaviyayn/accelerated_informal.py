@@ -66,7 +66,7 @@ def _informal_descent_rounds(run: ReusedRun) -> float:
 
     The main text of Lowy and Razaviyayn states it without constants. M clients with n records each take part in a
     round, and their privacy target is (ε, δ). The loss in d dimensions has Lipschitz constant L, smoothness β and
-    strong convexity μ, and D is the diameter of the domain. With l = ln(DμMε²n²/(Ld)), the order is
+    strong convexity μ, and D is the diameter of the domain. With l = ln(DμMε²n²/(Ld)), the order is:
 
         smooth, μ = 0:      √(βD√M εn/(L√d)),
         smooth, μ > 0:      √(β/μ) l,

@@ -32,7 +32,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.runs.reused_run import (
 def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
     """Return the smoothness b of the Moreau envelope of the loss that Theorem 2.4 of Lowy and Razaviyayn prescribes.
 
-    The Moreau envelope is a smooth approximation of a loss that is not smooth. The smoothness is
+    The Moreau envelope is a smooth approximation of a loss that is not smooth. The smoothness is:
 
         b = L²√M~/(D√(dΨ~)) for convex losses,  and  b = μM~L²/(dΨ~) for μ-strongly convex losses.
 
@@ -232,7 +232,7 @@ def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
 
     The loss has Lipschitz constant L, smoothness β and strong convexity μ. D is the diameter of the domain, and Δ the
     excess risk of the first iterate. M* = `totals.plain_participants` is an average number of participants in a round,
-    and dΨ~ = `run.privacy(totals)` the cost of privacy. The number is
+    and dΨ~ = `run.privacy(totals)` the cost of privacy. The number is:
 
         Theorem E.1 (smooth), μ = 0:      √(βD√M*/√(dΨ~)),
         Theorem E.1 (smooth), μ > 0:      √(β/μ) ln(ΔμM*/(dΨ~)),
@@ -281,7 +281,7 @@ def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> fl
 def _sampling_variance(run: ReusedRun, reading: Reading) -> float:
     """Return the variance of a round's gradient due to sampling, times the mean number M of participants.
 
-    Lowy and Razaviyayn prescribe enough rounds to average this variance out. The result is
+    Lowy and Razaviyayn prescribe enough rounds to average this variance out. The result is:
 
         Φ̂²/K (0 if a round uses all records)  +  v̂²(N − M)/(N − 1).
 

@@ -3,7 +3,7 @@
 The derivation uses two properties of a round's gradient: it is unbiased for the mean of the weighted losses, and its
 mean squared error is at most V². Client i has n_i records and draws K_i of them. Its weighted losses are L_i-Lipschitz,
 and its noise has standard deviation σ_i. Given their number M_r, the participants are a uniform set. Let w_i² be the
-variance within client i, and s² the variance of the clients' means. Then
+variance within client i, and s² the variance of the clients' means. Then:
 
     V² = mean_i(a_i w_i²)/M + c s² + d mean_i(σ_i²)/M,    M = 1/E[1/M_r],    c = (1 − (M − 1)/(N − 1))/M.
 

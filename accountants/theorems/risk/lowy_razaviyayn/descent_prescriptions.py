@@ -88,7 +88,7 @@ class DescentRun:
     def informal_scale(self) -> float:
         """Order of the excess risk in the main text of Lowy and Razaviyayn, for equal clients, in loss units.
 
-        It is
+        It is:
 
             LD/√M · (1/√n + √(d ln(1/δ))/(εn)) if μ = 0,  and  L²/(μM) · (1/n + d ln(1/δ)/(εn)²) if μ > 0.
 
@@ -220,7 +220,7 @@ def _informal_rounds(run: DescentRun) -> float:
 
     Let n be the records of a client, K its batch, M the participants, d the dimension, and e = min{n, ε²n²/d}. The loss
     has Lipschitz constant L, smoothness β and strong convexity μ on a domain of diameter D. With the argument a of
-    `_informal_logarithm_argument`, the number is
+    `_informal_logarithm_argument`, the number is:
 
         smooth, μ = 0:      max{βD√M/L · √e, e/K},
         smooth, μ > 0:      max{8β/μ · ln(a), e/K},

@@ -11,7 +11,7 @@ Output: ŵ = Σ q^{−r} w_r / Σ q^{−r} over r = 1, …, R with q = 1 − η�
 
        E F̂(w_{r+1}) − F̂(u) ≤ E[(1 − ημ)|w_r − u|² − |w_{r+1} − u|²]/(2η) + ηV²/(2(1 − ηβ)).
 
-4. Weigh by q^{−(r+1)} and add: the squares telescope. With D₀ ≥ |w_0 − u| and Jensen's inequality,
+4. Weigh by q^{−(r+1)} and add: the squares telescope. With D₀ ≥ |w_0 − u| and Jensen's inequality:
 
        E F̂(ŵ) − F̂(u) ≤ D₀² μ/(2(q^{−R} − 1)) + ηV²/(2(1 − ηβ));   D₀²/(2ηR) + … for μ = 0.
 

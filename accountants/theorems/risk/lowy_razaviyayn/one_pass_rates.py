@@ -103,7 +103,7 @@ def whole_batch(real: float, *, samples_per_client: int) -> int:
 def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corrected") -> dict[str, float]:
     """Return the order of the excess risk of one pass on convex losses at a batch size K, by its terms.
 
-    The terms are
+    The terms are:
 
         `optimisation`: βD²K²/n²,
         `sampling` of records: φD/√(nM),
@@ -138,7 +138,7 @@ def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corr
 def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, float]:
     """Return the order of the excess risk of one pass on strongly convex losses at a batch size K, by its terms.
 
-    The terms, without constants, are
+    The terms, without constants, are:
 
         `optimisation`: Δ e^{−n/(K√κ)},
         `sampling` of records: φ²/(μnM),

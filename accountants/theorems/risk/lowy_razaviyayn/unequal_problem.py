@@ -98,7 +98,7 @@ class UnequalProblem(ExcessRiskProblem):
     def variance(self, noise_std: float) -> Variance:
         """Return an upper bound on the variance V² of one averaged noisy gradient, split by its causes.
 
-        The bound is
+        The bound is:
 
             mean_i(L_i² max{a_i/M, c}) + d mean_i(σ_i²)/M
 

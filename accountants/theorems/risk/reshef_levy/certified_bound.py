@@ -103,7 +103,7 @@ def certified_risk(
     """Compute three upper bounds on the excess risk of the algorithm of Reshef and Levy, at any step size.
 
     m of M clients report in each of T rounds. The domain has diameter D and dimension d, the losses are L-smooth, and η
-    is the step size. Two of the bounds are
+    is the step size. Two of the bounds are:
 
         R0 = [B + D√(cd/m) Σ_{t≤T} √t]/(A(1 − h)),
         RI = [B + ηcdA/(mp²)]/(A(1 − 2h)),

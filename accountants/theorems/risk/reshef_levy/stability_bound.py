@@ -66,7 +66,7 @@ def stability_bound(
 def _best_weights(recent: FloatArray, old: FloatArray, feedback: float) -> FloatArray:
     """Return the λ in [0, 1 − h] that minimises a bound on the excess risk, elementwise.
 
-    The bound is
+    The bound is:
 
         (r + o/λ)/(1 − h/(1 − λ)).
 
@@ -91,7 +91,7 @@ def _best_weights(recent: FloatArray, old: FloatArray, feedback: float) -> Float
 def log_kappa(run: CancellationRun, step_size: float, ages: FloatArray) -> FloatArray:
     """Return log κ for the factor κ ≥ 1 that the risk bound by stability has for the noise of the last l rounds.
 
-    It is
+    It is:
 
         log κ = 2ηL Σ_{a<l} a² = 2ηL (l − 1)l(2l − 1)/6,
 

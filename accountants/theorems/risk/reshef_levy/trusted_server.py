@@ -127,7 +127,7 @@ class TrustedRunInputs(CancellationRun):
 def trusted_run(inputs: TrustedRunInputs) -> Outputs:
     """Return the bound of Theorem F.2 of Reshef and Levy on the excess risk, and the bound at the requested noise.
 
-    A trusted server adds the noise. The bound of the theorem is
+    A trusted server adds the noise. The bound of the theorem is:
 
         4D((G* + 2LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√d/(ρmT)).
 

@@ -47,7 +47,7 @@ def printed_step_size(run: CancellationRun, *, mu: float) -> float:
 def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
     """Return the three terms of the bound on the excess risk in Theorem 5.2 of Reshef and Levy.
 
-    Their sum is
+    Their sum is:
 
         4D((G* + 4LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√(2Md(1 + ln T))/(ρmT)).
 
@@ -73,7 +73,7 @@ def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
 def printed_risk_at(run: CancellationRun, *, mu: float, step_size: float) -> float:
     """Return the bound on the excess risk in the proof of Theorem 5.2 of Reshef and Levy, for a step size η ≤ 1/(8LT).
 
-    It is
+    It is:
 
         2D²/(ηT²) + 4DG*/T + 4D√((σ̃² + ξ̃²)/(mT)) + 8ηS²Md(1 + ln T)/(ρm)² · (1 + M/(mT)).
 

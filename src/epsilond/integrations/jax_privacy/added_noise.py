@@ -185,7 +185,7 @@ class AddedNoise:
         """Compute independent standard Gaussian variables from the correlated noise of the latest updates.
 
         The noise of all updates is n = C⁻¹ z, for the strategy matrix C with b bands. The entries of z are independent
-        and Gaussian with standard deviation σ. In update t, therefore,
+        and Gaussian with standard deviation σ. In update t, therefore:
 
             z_t = Σ_i C[t, t − i] n_{t − i}    for the lags i = 0, …, b − 1.
 

@@ -192,7 +192,7 @@ class ParameterChanges:
     def _exclude_noise_free_sum(self, change: Vector, update: _Update) -> None:
         """Report a change of the parameters that is a multiple of the sum of gradients without the noise.
 
-        The change Δ is such a multiple if its part that is orthogonal to the sum s is negligible. This part is
+        The change Δ is such a multiple if its part that is orthogonal to the sum s is negligible. This part is:
 
             Δ − s (Δ·s)/‖s‖².
 

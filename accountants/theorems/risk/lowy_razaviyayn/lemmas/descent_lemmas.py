@@ -26,7 +26,7 @@ def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity
 
     Two are those of Lemma E.3 of Lowy and Razaviyayn, for η ≤ 2/(β + μ). The third is the least one, for all η.
 
-    Let g and g' be the gradients at w and w'. The squared distance after the step is
+    Let g and g' be the gradients at w and w'. The squared distance after the step is:
 
         |w − w'|² − 2η⟨g − g', w − w'⟩ + η²|g − g'|².
 
@@ -214,7 +214,7 @@ def recursion_bound(*, contraction: float, variance: float, start: float, step_s
     """Bound a weighted mean of the excess risks s_t in the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη².
 
     r_t is a squared distance from the minimiser. Let γ_t = (1 − aη)^{−(t+1)} be the weights of the first T' terms, and
-    Γ their sum. The bound is
+    Γ their sum. The bound is:
 
         (b/Γ) Σ_{t<T'} γ_t s_t + a r_{T'} ≤ (r₀/η)(1 − aη)^T' + cη.
 

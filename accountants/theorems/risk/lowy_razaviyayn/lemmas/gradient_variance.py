@@ -1,7 +1,7 @@
 """Lemmas E.5 and E.6 of Lowy and Razaviyayn: the variance of one averaged noisy gradient.
 
 M of N clients are drawn without replacement. Each draws K of its n records without replacement and adds its own
-Gaussian noise. Conditioning on the clients gives exactly
+Gaussian noise. Conditioning on the clients gives exactly:
 
     V² = w²/M · (n − K)/((n − 1) K)  +  v²/M · (N − M)/(N − 1)  +  dσ²/M.
 
@@ -55,7 +55,7 @@ def fresh_gradient_variance(
     """Return the variance of a round's averaged noisy gradient for records that are used once, split by its causes.
 
     The causes are the sampling of records, the sampling of clients, and the noise. Lemma E.5 of Lowy and Razaviyayn
-    bounds the variance by
+    bounds the variance by:
 
         min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}.
 

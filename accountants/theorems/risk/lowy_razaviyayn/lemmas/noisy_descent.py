@@ -1,6 +1,6 @@
 """Lemma E.4 of Lowy and Razaviyayn: noisy projected descent, on a convex and on a strongly convex loss.
 
-Let c = 2 min{Φ*²/(M'K), φ*²_max/(MK)} + 2Υ*²/M + d min{Σ²/M', σ²_max/M}. For η ≤ 1/(4β), both parts sum the recursion
+Let c = 2 min{Φ*²/(M'K), φ*²_max/(MK)} + 2Υ*²/M + d min{Σ²/M', σ²_max/M}. For η ≤ 1/(4β), both parts sum the recursion:
 
     E|w_{r+1} − w*|² ≤ (1 − μη)E|w_r − w*|² − η E[F̂(w_r) − F̂*] + cη².
 
@@ -51,7 +51,7 @@ _CONVEXITY = Quantity(symbol="μ", unit="loss/length²", gt=0, le=1e100, descrip
 def convex_bound_printed(variance: Variance, *, initial_distance: float, step_size: float, rounds: int) -> float:
     """Evaluate the bound on the excess risk of noisy SGD on a convex loss that Lowy and Razaviyayn print in Lemma E.4.
 
-    The bound
+    The bound:
 
         D²/(ηR) + 2η(V_s + V_c + V_n/2)
 
@@ -84,7 +84,7 @@ def noisy_descent_bound(
 ) -> float:
     """Return a proved bound on the empirical excess risk of noisy SGD that outputs a weighted average of w_1, …, w_R.
 
-    If the strong convexity μ is 0, the bound is
+    If the strong convexity μ is 0, the bound is:
 
         D²/(2ηR) + ηV²/(2(1 − ηβ)).
 
@@ -239,7 +239,7 @@ def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outpu
 def strongly_convex_descent(inputs: StronglyConvexDescent, reading: Reading = "printed") -> Outputs:
     """Bound the empirical excess risk of noisy SGD on a strongly convex loss (Lemma E.4 of Lowy and Razaviyayn).
 
-    The bounds of the paper and of our correction are
+    The bounds of the paper and of our correction are:
 
         printed:    (D²/η)(1 − μη)^R + cη,
         corrected:  D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)).

@@ -115,7 +115,7 @@ class EqualClientsRound:
     def fresh_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
         """Return the variance of a round's averaged noisy gradient for records that are used once, split by its causes.
 
-        The variance is
+        The variance is:
 
             φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M.
 
@@ -142,7 +142,7 @@ class EqualClientsRound:
         """Return an upper bound on the variance of a round's gradient, for batches that re-use the records.
 
         Let w² be the variance within clients and v² that between clients. Sampling multiplies them by factors a and b,
-        so that without noise the variance is
+        so that without noise the variance is:
 
             a w² + b v²,   with w² + v² ≤ Φ̂² and v² ≤ v̂².
 

@@ -4,7 +4,7 @@ Run Algorithm 1 twice, on data that differ in one record of one client, with the
 on the same data does not increase the distance of two points (convex, η ≤ 2/β), or shrinks it by the factor 1 − ημ
 (η ≤ 2/(β + μ)). Indeed, a mean Hessian H of the batch loss has μ ≤ H ≤ β along the segment, and projection does not
 expand. The changed record is in the round's batches with probability (M/N)(K/n), and then shifts the step by at most
-2Lη/(MK). Hence
+2Lη/(MK). Hence:
 
     E|w_{t+1} − w'_{t+1}| ≤ (1 − ημ) E|w_t − w'_t| + 2Lη/(Nn),   E|w_t − w'_t| ≤ 2Lη/(Nn) · (1 − (1 − ημ)^t)/(ημ).
 
@@ -75,7 +75,7 @@ def mean_divergence(*, contraction: float, rounds: int) -> float:
     """Bound the weighted average distance of two SGD runs that differ in one record, in units of the shift per step.
 
     After t steps the distance is at most (1 − (1 − x)^t)/x. The average over t = 1, …, R with the weights (1 − x)^{−t}
-    is
+    is:
 
         (1 − Rx/((1 − x)^{−R} − 1))/x,
 
@@ -158,7 +158,7 @@ class StabilityInputs(ParticipantFields):
 def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Outputs:
     """Bound the change of the expected loss of noisy SGD if one record is replaced (the stability α), in loss units.
 
-    The output averages the models w_1, …, w_R with the weights (1 − ημ)^{−t}, and η ≤ 2/(β + μ). The bounds are
+    The output averages the models w_1, …, w_R with the weights (1 − ημ)^{−t}, and η ≤ 2/(β + μ). The bounds are:
 
         printed:    2L²ηR/(Mn) for μ = 0,           4L²/(μ(Mn − 1)) for μ > 0,
         corrected:  L²η(R + 1)/(Nn) for μ = 0,      less than 2L²/(μNn) for μ > 0.

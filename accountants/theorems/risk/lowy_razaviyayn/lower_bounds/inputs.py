@@ -271,7 +271,7 @@ class LocalInputs(LocalFederation):
     def least_clients(self) -> float:
         """Number of clients that the proof requires, by Theorem F.2 of Lowy and Razaviyayn, not rounded.
 
-        For N clients with n records each and (ε₀^r, δ₀)-private reports, it is
+        For N clients with n records each and (ε₀^r, δ₀)-private reports, it is:
 
             16 e^{nε₀^r} ln(2/(Nnδ₀)).
 

@@ -1,7 +1,7 @@
 """Lower bounds on the excess risk of private federated learning: Theorems 3.1, F.3, F.4 and F.5 of Lowy and Razaviyayn.
 
 Every constant is hidden, so that each figure is a scale: the order in which the least possible risk grows, never a
-number that a run's risk must exceed. All clients participate. With r the privacy ratio,
+number that a run's risk must exceed. All clients participate. With r the privacy ratio:
 
     convex:           φD/√(nN) + LD min{1, r},
     strongly convex:  min{φ²/(μnN), φD/√(nN)} + LD min{1, r²},

@@ -11,7 +11,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance im
 def one_pass_noise_std(*, lipschitz: float, batch_size: int, epsilon: float, log_delta: float) -> float:
     """Return the standard deviation of the noise in Theorem 2.3 of Lowy and Razaviyayn.
 
-    For a mean gradient over K records, it is in each coordinate
+    For a mean gradient over K records, it is in each coordinate:
 
         σ = √(32 L² ln(1.25/δ))/(εK).
 

@@ -110,7 +110,7 @@ class ExcessRisk:
 def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, step_size: float) -> ExcessRisk:
     """Return an upper bound on the expected excess risk of noisy mini-batch SGD, as its terms.
 
-    For a loss that is only convex, the bound is
+    For a loss that is only convex, the bound is:
 
         D₀²/(2ηR) + ηV²/(2(1 − ηβ)) + α.
 
