@@ -109,11 +109,11 @@ def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
 
 def k_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of the Gaussian mechanism if each unit is in k random and secret batches of each epoch.
+    """Return the guarantee of the Gaussian mechanism if each unit is in k of the t batches of an epoch.
 
-    A unit is the protected record or client. The lower bounds come from statistics of the outputs: the sum of capped
-    likelihood ratios, the sum of all outputs and, for small noise, the largest output. If every unit is in all batches,
-    the bounds are exact.
+    A unit is the protected record or client. Its k batches are random and secret. The lower bounds come from statistics
+    of the outputs: the sum of capped likelihood ratios, the sum of all outputs and, for small noise, the largest
+    output. If every unit is in all batches, the bounds are exact.
 
     Args:
         spec: the allocation of units to batches.
@@ -356,10 +356,10 @@ def _guarantee(spec: RandomAllocation, case: Case, theorem: Theorem, curve: Curv
         curve: the privacy curve, with upper and lower bounds on δ.
 
     Returns:
-        The guarantee for the requested setting. Its conditions are that noise is added to one sum, and that the
-        allocation is secret.
+        The guarantee for the requested setting. It is declared, not proved, that each release is one sum over the batch
+        with noise, and that nobody sees which batches a unit is in.
     """
-    # Several Gaussian releases from a batch amount to one, which has this noise multiplier.
+    # Several Gaussian releases from one batch are equivalent to one with a smaller noise multiplier.
     noise_multiplier = gaussian_multiplier(spec.mechanism) or 1.0 / root_up(_squared_shift(spec))
     step = theorem.because(
         steps=spec.steps,

@@ -99,7 +99,7 @@ def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair
     zeroed one. So a batch without the unit has the same output as in the second data set.
 
     Args:
-        spec: the shuffled epochs. A remainder is taken as a smaller last batch, which the spec admits.
+        spec: the shuffled epochs. If the batch size does not divide the number of units, the last batch is smaller.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         inner: guarantee of the mechanism on a batch.
 

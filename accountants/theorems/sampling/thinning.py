@@ -97,9 +97,10 @@ def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def _with_instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair) -> Curve:
     """Return the privacy curve of a subsampled mechanism, with output distributions on neighbours for lower bounds.
 
-    Reports under a name show the members of the batch, and attain the upper bound. Integers, scores and queries that
-    may depend on the batch in any way approach it. Other mechanisms have lower bounds only under zero-out-one in a
-    Poisson batch, where a record may act in the same way whether it is zeroed or left out.
+    If reports carry the name of their sender, the observer sees who is in the batch. Then some neighbours attain the
+    upper bound. Integers, scores and queries that may depend on the batch in any way come arbitrarily close to it.
+    Other mechanisms have lower bounds only under zero-out-one in a Poisson batch. There, a record may have the same
+    effect whether it is set to zero or left out.
 
     Args:
         spec: the subsampled mechanism.
@@ -138,9 +139,9 @@ def _has_reports(mechanism: Spec) -> bool:
 def _is_free_without_unit(mechanism: Spec) -> bool:
     """Return whether an output may show with certainty that a record or client (the unit) is in the batch.
 
-    The distributions with and without the unit are then singular to each other. This is true for integers, scores and
-    queries that may depend on the batch in any way. It is false if the mechanism samples again: it may then miss the
-    unit, and its output is as for a batch without the unit.
+    Some outputs are then possible only with the unit, and all others only without it. This is true for integers,
+    scores and queries that may depend on the batch in any way: a suitable function of the batch reveals the unit. It is
+    false if the mechanism samples again, because it may then miss the unit.
 
     Args:
         mechanism: the mechanism that is run on the batch.

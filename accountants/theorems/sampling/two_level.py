@@ -111,8 +111,8 @@ def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee (ε, q δ(ε)) of a mechanism that runs on drawn clients.
 
-    q is the probability that a client is drawn, and δ the profile of the mechanism for a drawn client. If the observer
-    sees who is drawn, neighbours attain the guarantee, and it has lower bounds too.
+    q is the probability that a client is drawn, and δ(ε) the privacy profile of the mechanism for a drawn client. If
+    the observer sees who is drawn, some neighbours attain the upper bound, so that there are lower bounds too.
 
     Args:
         theorem: the theorem that the result or the refusal names.

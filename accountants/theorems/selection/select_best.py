@@ -149,7 +149,10 @@ def selected_pure_epsilon(epsilon: float, runs: RunsDistribution, loss: float) -
 
 @request
 class SelectionInputs:
-    """Gaussian runs under add-or-remove-one, the number of runs, and a Rényi order. Without a shape it is Poisson."""
+    """Gaussian runs under add-or-remove-one, the number of runs, and a Rényi order.
+
+    The number is negative binomial with the parameter `shape`, or Poisson distributed if there is no shape.
+    """
 
     order: RenyiOrder
     noise_multiplier: NoiseMultiplier

@@ -260,7 +260,8 @@ def _pairs_of_fixed_size(spec: Subsampled, relation: Relation, multiplier: float
     if counts is None:
         return Refusal(CLIENT_RECORDS, "the number of records of one client in a batch is too large to be computed")
 
-    # Other records replace the removed ones in the batch, which doubles the shift.
+    # Without the client, other records fill the batch. Each of k records is then replaced by another one, which changes
+    # the sum by 2k norm bounds instead of k.
     if relation == "add-or-remove-one":
         return _build_mixture_pairs(counts, counts, 0.5 * multiplier, "remove", step)
 

@@ -94,8 +94,9 @@ class SymbolProfile(Profile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Compute the log tails of the privacy loss, for upper bounds on δ.
 
-        The log-probabilities of the symbols have errors of at most η. Let H'(e^ε) be the δ(ε) for the computed ones.
-        The tails are those of the profile e^η H'(e^(ε − 2η)), which is at least the true δ.
+        A symbol is a public random outcome, such as whether the batch is full. The log-probabilities of the symbols
+        have errors of at most η. Let H'(e^ε) be the δ(ε) for the computed ones. The tails are those of the profile
+        e^η H'(e^(ε − 2η)), which is at least the true δ.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -108,9 +109,10 @@ class SymbolProfile(Profile):
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
         """Compute the log tails of the privacy loss, for lower bounds on δ.
 
-        The log-probabilities of the symbols have errors of at most η. Let H'(e^ε) be the δ(ε) for the computed ones.
-        The tails are those of the profile e^−η H'(e^(ε + 2η)), which is at most the true δ. Given a symbol, its tails
-        for lower bounds are used if it has such.
+        A symbol is a public random outcome, such as whether the batch is full. The log-probabilities of the symbols
+        have errors of at most η. Let H'(e^ε) be the δ(ε) for the computed ones. The tails are those of the profile
+        e^−η H'(e^(ε + 2η)), which is at most the true δ. If the profile given a symbol has tails for lower bounds,
+        these are used, otherwise its ordinary tails.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
@@ -153,7 +155,8 @@ class SymbolProfile(Profile):
     def _offset(self, index: int, side: float) -> float:
         """Return a bound on log w_i − log v_i, the privacy loss of the public symbol i itself.
 
-        Each of the two computed logarithms has an error of at most η, so the bound is moved by 2η.
+        w_i and v_i are the probabilities of the symbol under the first and the second distribution. Both computed
+        logarithms have an error of at most η = `margin`, so the bound is moved by 2η.
 
         Args:
             index: index i of the symbol.
