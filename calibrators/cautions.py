@@ -239,11 +239,11 @@ def not_amplified(observer: Observer, here: str | None = None, unseen: str | Non
 
     Args:
         observer: the observer, who sees which clients are drawn.
-        here: the result that is certified against this observer, in words; None if it is not known.
-        unseen: the result against an observer who does not see which clients are drawn; None if it is not known.
+        here: words for the certified result against this observer, such as "ε 2"; None if it is not known.
+        unseen: words for the result against an observer who does not see the draw; None if it is not known.
 
     Returns:
-        The warning, with the results that are known.
+        The warning. Its text names the results that are known.
     """
     cost = f". Against this observer, {here} is certified" if here else ""
     gain = f"{unseen} is certified" if unseen else "the draw may be counted"

@@ -309,8 +309,8 @@ def best_unshared(stage: MeasuredPoint, shared: str, *, lower_is_better: bool) -
     """Return the best mean of models that are not fully shared by all clients, and the mean of the fully shared model.
 
     Args:
-        stage: measured means, by how much of the model is shared.
-        shared: name of the value at which the whole model is shared.
+        stage: measured means of several settings. A setting is the share of the model that all clients have in common.
+        shared: name of the setting in which the clients share the whole model.
         lower_is_better: whether a lower value is better.
 
     Returns:

@@ -65,13 +65,15 @@ class Method:
     cost: ClassVar[str]
 
     def join(self, parts: Parts) -> Parts:
-        """Replace parts that this method composes in closed form by their composition.
+        """Shorten a list of parts: replace those with a composition in closed form by one part.
+
+        This method returns the list unchanged. Classes with such a closed form override it.
 
         Args:
             parts: pairs of output distributions, each with its number of runs.
 
         Returns:
-            A list with the same composition; by default the given list.
+            A list with the same composition.
         """
         return parts
 

@@ -178,7 +178,8 @@ _InnerRun = tuple[Any, float, float, str]
 def _inner_runs(spec: Any, times: float, rate: float, label: str) -> list[_InnerRun] | None:
     """Return the mechanisms that a spec is composed of, each with its own number of runs, rate and label.
 
-    Numbers of runs multiply along a nested spec, and so do sampling rates; their logarithms are added.
+    A spec may contain other specs. The numbers of runs of all levels multiply, and so do the sampling rates. Their
+    logarithms are added.
 
     Args:
         spec: description of a run.

@@ -62,7 +62,7 @@ def _plan(items: list[JsonObject]) -> Iterator[Bar]:
 
 
 def _slots(slots: list[JsonObject]) -> Iterator[Bar]:
-    """Yield a bar for each amount of a ledger's slots, which shows its used and reserved parts.
+    """Yield bars of a ledger's slots: one for each kind of amount of a slot, with its used and its reserved part.
 
     Args:
         slots: JSON objects of the slots, that is, of budgets for runs outside the plan.

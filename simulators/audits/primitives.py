@@ -163,11 +163,12 @@ def _largest_coordinate(shift: IntegerShift) -> int:
 
 
 def _attack_threshold(answers: ThresholdAnswers, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on the sparse vector technique by whether one particular output occurs.
+    """Return the attack on the sparse vector technique that observes only if one particular output occurs.
 
     The technique compares noisy answers of queries with a noisy threshold. The queries are chosen so that their answers
-    differ most between the data sets. The probabilities of the output are bounds, which make the attack only weaker.
-    Except under replace-one, the data set without the changed record gives the same answers as the second data set.
+    differ most between the data sets. The probabilities of the output are those of `ThresholdOutput`, which are at most
+    as easy to distinguish as the true ones. Except under replace-one, there is a third data set, which is without the
+    changed record. Its answers are those of the second data set.
 
     Args:
         answers: the noise on the threshold and on the queries.

@@ -131,12 +131,13 @@ class Survey:
         return [item.without_largest(log_mass) for item in self.outlines]
 
     def losses_to(self, depth: int) -> FlatDistributions:
-        """Return the loss distributions without the large losses that are too rare to matter for a given log δ.
+        """Return the loss distributions, without large losses of a probability far below a given δ.
 
-        They are the coarse tables of `outlines_to`, joined to one set of arrays. The result is stored.
+        Such losses hardly change δ. The result consists of the coarse tables of `outlines_to`, joined to one set of
+        arrays. It is stored for later calls.
 
         Args:
-            depth: index of the log δ in `DEPTHS`.
+            depth: index in the list `DEPTHS` of values of log δ.
 
         Returns:
             All losses and log masses, as flat arrays of discrete distributions.

@@ -118,14 +118,14 @@ class NegativeBinomialRepetitions:
 
 
 def _bisect_odds(is_below: Callable[[float], bool]) -> tuple[float, float]:
-    """Divide the odds into those that are surely below a threshold and the others, by bisection.
+    """Return an interval of odds in which a condition changes from true to false, by bisection.
 
     Args:
-        is_below: whether given odds are surely below the threshold. `LARGEST_ODDS` are not.
+        is_below: the condition. It is true for small odds, and false for `LARGEST_ODDS`.
 
     Returns:
-        Odds that are surely below, or 0, and odds that are not, at a relative distance of at most 1e-12. If all odds
-        above 1e-30 are not surely below, the first value is 0.
+        Odds at which the condition is true, and odds at which it is false. They differ by a relative 1e-12 at most. If
+        the condition is false down to 1e-30, the first value is 0.
     """
     low, high = 0.0, LARGEST_ODDS
     while high - low > 1e-12 * high and high > 1e-30:

@@ -290,12 +290,12 @@ class AnyOnePass(ScheduledPass):
 def bound_outputs(epsilon: float, run: ProjectedRun, *, passes: float | None = None) -> Outputs:
     """Return an upper bound on δ(ε) of the released model and the number of steps, by name.
 
-    For constant step size and noise there are also two values of θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1). The step
-    that uses the record has `sensitivity_theta`, and each later step multiplies it by at most `contraction_theta`.
+    Let θ_ε(r) be the δ(ε) of N(r, 1) against N(0, 1). For constant step size and noise, the step that uses the record
+    has `sensitivity_theta` = θ_ε(r₁), and each later step multiplies it by at most `contraction_theta` = θ_ε(r₂).
 
     Args:
-        epsilon: ε ≥ 0.
-        run: the run.
+        epsilon: ε ≥ 0, in nats.
+        run: the run, which releases one model.
         passes: number of steps as a real number, for papers that use n/m without rounding; None for the run's steps.
 
     Returns:

@@ -284,9 +284,10 @@ class SlotTrial:
     def _gaps_at(self, points: FloatArray, cost: float) -> FloatArray:
         """Return log(actual δ / permitted δ) of the mechanism at each given ε, if it is charged a cost in μ².
 
-        A slot is a budget in μ² of Gaussian differential privacy. The actual δ is that of the mechanism composed with
-        the Gaussian of the μ² that is left after the cost. The permitted δ is that of the Gaussian of the μ² before it,
-        plus a share of η. The larger gap of both directions is returned. It decreases in the cost.
+        A slot is a budget in μ² of Gaussian differential privacy. The actual δ is that of the mechanism, composed with
+        N(μ, 1) against N(0, 1) for the μ² that the slot has after the charge. The permitted δ is that of N(μ, 1) for
+        the μ² before the charge, plus a share of η, the δ that the job may add. The larger gap of both directions is
+        returned. It decreases in the cost.
 
         Args:
             points: the ε at which the gap is computed.

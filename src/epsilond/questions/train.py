@@ -277,8 +277,8 @@ def _read_clients(
 def _dimension_of_functions(start: object, fields: Mapping[str, object], calibration: Calibration | None) -> int:
     """Return the dimension of the model if the clients are functions of the caller that return gradients.
 
-    There are no data from which it follows. It is that of the calibration, of the fields, or of the first model, in
-    this order.
+    Such functions do not show their dimension. The calibration has it, or the fields of the request, or else the first
+    model. The first of these that has a dimension determines the result.
 
     Args:
         start: the first model; None if it is not given.
