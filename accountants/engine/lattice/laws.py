@@ -243,8 +243,8 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
         left = read_side(part.reverse_profile, cells.left, grid.unit, mirrored=True)
         upper_law = upper_distribution(right, left, _upper_log_atom(part.profile, right))
         upper_laws.append(upper_law)
-        # The distribution for lower bounds is accepted if sign · log E[e^{λL}] is at least `enough`. Summed over all its
-        # rounds, it is then at most half of the width below the value for upper bounds.
+        # The distribution for lower bounds is accepted if sign · log E[e^{λL}] is at least `enough`. Over all its
+        # rounds together, it is then at most half of the width below the value for upper bounds.
         enough = sign * upper_law.log_moment(grid.unit, middle_tilt)
         enough -= 0.5 * budget.relative_width / part.count
         cell_tails.append(_CellTails(part.profile, part.reverse_profile, right, left, enough))
