@@ -214,7 +214,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
         family: function that returns the guarantee at a noise.
         target: the target (ε, δ) or risk.
         guess: initial estimate of the noise, above 0.
-        slope: estimate of −d log |log δ| / d log noise, below 0; None for a typical value.
+        slope: estimate, below 0, of −s, if |log δ| grows about like noise^s; None for a typical value.
 
     Returns:
         The noise with its guarantee. The proof that less noise misses the target is computed on first use.
@@ -233,7 +233,9 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
         """Return the guarantee at a noise, which is given by its natural logarithm."""
         return family(math.exp(log_noise), "default")
 
+    # Trials that miss the target are stored, because one just below the answer proves that less noise is not enough.
     misses = _Misses()
+    # The assumed decrease, per unit of log noise, of the amount by which the target is missed.
     fall = LIKELY_FALL if slope is None else -slope / rise(target)
     log_noise = least_for_target(guarantee_at, target, math.log(guess), _NOISES, fall=fall, note=misses.add)
     if log_noise is None:

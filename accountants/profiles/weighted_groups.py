@@ -212,9 +212,12 @@ class MultiplicityProfile(Profile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the privacy loss above ε' under both distributions.
 
-        The tails are Σ w_k (P_k + (1 − η)/η Q_k) and Σ w_k Q_k/η. P_k and Q_k are the tails of the mechanism on k
-        copies at ε = log(1 + (e^ε' − 1)/η). w_k and η are those of the class. The first tail includes the probability
-        of numbers k beyond `log_weights`.
+        A contribution is drawn k times with probability w_k, and η = Σ w_k over k ≥ 1. The tails are:
+
+            Σ w_k (P_k + (1 − η)/η Q_k) and Σ w_k Q_k/η.
+
+        P_k and Q_k are the tails at ε = log(1 + (e^ε' − 1)/η) if it is drawn k times. The first sum includes the
+        probability of numbers k beyond `log_weights`.
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.
@@ -240,10 +243,10 @@ class MultiplicityProfile(Profile):
         return self._mix(epsilon, lambda groups, base: groups.attained_log_tails(base))
 
     def _mix(self, epsilon: FloatArray, tails_of: Callable[[GroupProfiles, FloatArray], Tails]) -> Tails:
-        """Return the log tails of the privacy loss at ε' as weighted sums over the listed numbers of copies.
+        """Return the log tails of the privacy loss at ε' as weighted sums over k, how often a contribution is drawn.
 
-        The sums are Σ w_k (P_k + (1 − η)/η Q_k) and Σ w_k Q_k/η. P_k and Q_k are the tails of the mechanism on k
-        copies, and η is the sum of their probabilities w_k.
+        The sums are Σ w_k (P_k + (1 − η)/η Q_k) and Σ w_k Q_k/η, with the probabilities w_k and the sum η of all w_k.
+        P_k and Q_k are the tails for k draws at ε = log(1 + (e^ε' − 1)/η) (`base_epsilon`).
 
         Args:
             epsilon: array of ε', in nats.
@@ -263,9 +266,10 @@ class MultiplicityProfile(Profile):
         return Tails(np.asarray(log_p), weighted_q - math.log(self.rate))
 
     def _weighted_tails(self, base: FloatArray, tails_of: Callable[[GroupProfiles, FloatArray], Tails]) -> Tails:
-        """Return the log tails of the privacy loss as weighted sums over the numbers of copies.
+        """Return the log tails of the privacy loss L as weighted sums over k, how often a contribution is drawn.
 
-        They are log Σ w_k P_k(L > ε) and log Σ w_k Q_k(L > ε). A group is the mechanism on k copies. Values of ε are
+        They are log Σ w_k P_k(L > ε) and log Σ w_k Q_k(L > ε), with the probability w_k of k draws, and the two
+        distributions P_k and Q_k of the mechanism if the contribution is drawn k times (a group). Values of ε are
         taken in blocks. In each block only the groups are evaluated that are not negligible there
         (`mixed_sums.windows`).
 

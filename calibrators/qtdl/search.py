@@ -88,8 +88,8 @@ class Candidate:
 def candidates(problem: GridProblem, approach: Approach, *, beat: float = math.inf) -> Iterator[Candidate]:
     """Yield integer noises that meet the target with about the fewest levels, by estimates for one method of proof.
 
-    The number of levels is the largest absolute value of the noise. `LevelsSearch` certifies the noises later. Nothing
-    is yielded in each of three cases:
+    The number of levels is the largest absolute value of the noise. An escape is a message that only one of two
+    neighbours can send. `LevelsSearch` certifies the noises later. Nothing is yielded in each of three cases:
 
     - the probability that rounding fails uses all of δ,
     - privacy losses above ε use all of δ at every decay rate,
@@ -97,7 +97,7 @@ def candidates(problem: GridProblem, approach: Approach, *, beat: float = math.i
 
     Args:
         problem: the request, with the grid, the rounds and the privacy target.
-        approach: the method of proof, with the distances of neighbours that it uses.
+        approach: the method of proof, with bounds on the distances of neighbours in a round (`movement`).
         beat: number of levels of the best earlier candidate; infinite if there is none.
 
     Yields:
@@ -119,6 +119,7 @@ def candidates(problem: GridProblem, approach: Approach, *, beat: float = math.i
 
     # The decay rates to try, each with the log probability of escapes that it may have.
     if by_escape:
+        # The largest decay rate at which no privacy loss, apart from escapes, exceeds ε.
         lossless_rate = largest_rate(problem.target.epsilon, release.total)
         log_escapes = {min(lossless_rate, LARGEST_RATE): log_delta}
     else:
@@ -191,7 +192,8 @@ class LevelsSearch:
     def _most_useful_levels(self, best: CertifiedNoise) -> int:
         """Return the largest number of levels with which this noise is better than the best one so far.
 
-        With equally many levels it is better if it has less variance.
+        The number of levels is the largest absolute value of the noise, and fewer levels are better. With equally many
+        levels, less variance is better. The decay rate of this noise is fixed.
 
         Args:
             best: the best certified noise so far.
@@ -307,6 +309,7 @@ def approaches(problem: GridProblem) -> Iterator[Approach]:
         """Return the bound on the ℓ2 distance of neighbours; infinite if there is none."""
         return math.inf if movement.l2 is None else movement.l2
 
+    # An approach has the name of the method, the name of its proof, and the distances of neighbours.
     # With subsampled clients, only zCDP with the least ℓ2 distance composes in reasonable time.
     if is_subsampled and coupled and "concentrated-coupled" in requested:
         yield Approach("concentrated-coupled", "concentrated", min(coupled, key=l2_or_infinity))

@@ -55,7 +55,11 @@ class RunFigures:
         return is_long(self.rounds, self.bits_per_client)
 
     def __str__(self) -> str:
-        """Describe the rounds, the batch size, the quality and the traffic of the run in phrases with commas."""
+        """Describe the rounds, the batch size, the quality and the traffic of the run in phrases with commas.
+
+        The quality is a bound on the risk, or on its ratio to the initial one. The text says if this bound is not
+        below that of the initial model, and if the traffic exceeds the limit above which a run is called long.
+        """
         batch = "" if self.batch_size is None else f", batch_size = {self.batch_size}"
         about = "" if self.certified else "about "
         useless = ", no better than the start" if self.vacuous else ""
@@ -177,11 +181,15 @@ def _describe_by_risk(run: FrontierRun) -> RunFigures:
 
 
 def _describe_by_noise(run: RoundsRun) -> RunFigures:
-    """Describe a run for the warning of a long run, with the bound on the remaining share of the initial risk.
+    """Describe a run for the warning of a long run, with a bound on its excess risk as a share of the initial one.
+
+    A bound of at least 1 does not show that training helps.
 
     Args:
-        run: a run that was compared with others, with certified noise. A share of at least 1 does not show that
-            training helps.
+        run: a run that was compared with others, with certified noise.
+
+    Returns:
+        The values that the text of the warning states.
     """
     return RunFigures(
         rounds=run.rounds,

@@ -37,6 +37,7 @@ class Served:
     def __get_pydantic_core_schema__(self, source: object, handler: Callable[[object], JsonRecord]) -> JsonRecord:
         """Return the schema of the type without null, because an absent field is left out of an answer."""
         schema = dict(handler(source))
+        # The schema of `X | None` contains that of X.
         return dict(schema["schema"]) if schema["type"] == "nullable" else schema
 
     def __get_pydantic_json_schema__(self, schema: object, handler: Callable[[object], JsonRecord]) -> JsonRecord:

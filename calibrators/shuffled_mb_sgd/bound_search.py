@@ -84,9 +84,10 @@ class BoundSearch:
         self._bracketed_steps = 0  # number of trials between a noise that missed and one that met the target
 
     def settle(self, start: TrailPoint) -> None:
-        """Search the grid for the smallest noise at which the bound meets the target, and store it as `answer`.
+        """Search the grid of log noises for the smallest at which the bound on δ meets the target.
 
-        The trial one step below it, which misses the target, is stored too. If `MOST_TRIALS` trials do not suffice, the
+        The property `answer` returns it. The largest noise that is found to miss the target is stored too; it is
+        usually one step below. If `MOST_TRIALS` trials do not suffice, the
         answer is the last trial that met the target, or the largest noise.
 
         Args:
@@ -248,10 +249,12 @@ class BoundSearch:
         return excess / -target_log_delta
 
     def _next_root(self, trials: Sequence[CoarseTrial]) -> float:
-        """Return the next estimate of the log noise at which the miss, the excess of log δ over the target, is 0.
+        """Return the next estimate of the log noise at which log δ is equal to the target.
 
-        It is the root of the line through the last trial with the slope `slope`. After three trials the root of the
-        parabola through them is used instead, unless it differs from the line's root by more than half of the step.
+        The `miss` of a trial is the excess of log δ over the target, divided by the target's |log δ|. The estimate is
+        the root of the line through the last trial, with the estimated derivative of the miss as its slope. After three
+        trials the root of the parabola through them is used instead, unless it differs from the line's root by more
+        than half of the step.
 
         Args:
             trials: the last trials, at most three.

@@ -54,7 +54,9 @@ def certified_target(guarantee: Guarantee, target: Target) -> Target:
 
 
 def _no_finite_epsilon_error(guarantee: Guarantee, target: Target) -> Infeasible:
-    """Return the error for a run that keeps an attacker's risk low enough, but has no finite ε at the target's δ.
+    """Return the error for a run that meets the target risk, but has no finite ε at the requested δ.
+
+    This happens if δ remains above the requested one as ε grows, for example because of infinite losses.
 
     Args:
         guarantee: the guarantee.

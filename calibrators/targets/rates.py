@@ -41,16 +41,16 @@ def least_parameter_for_rates(
 ) -> float | None:
     """Find nearly the least parameter, such as log noise, that keeps an attacker's true positive rate below a bound.
 
-    A true positive rate is bounded by δ at one ε of each direction, the threshold of a test. The search alternates
-    between two steps. It finds the parameter at fixed thresholds, and then moves the thresholds to the best ones at
-    this parameter.
+    A true positive rate is bounded through δ at one ε in each direction. Any such ε, the threshold of a test, gives a
+    valid bound. The search alternates between two steps. It finds the parameter at fixed thresholds, and then moves the
+    thresholds to the best ones at this parameter, at most `_MOST_AIMS` times.
 
     Args:
         family: function from a parameter to its guarantee; a larger parameter is safer.
         risk: a risk of the kind `true_positive_rate`.
         guess: initial estimate of the parameter.
         limits: the smallest and the largest permitted parameter.
-        fall: assumed negative derivative, at the guess, of the shortfall: the amount by which the target is missed.
+        fall: estimated decrease, per unit of the parameter, of the amount by which the target is missed.
         note: called with each parameter that misses the target, and with its guarantee.
 
     Returns:
@@ -106,7 +106,9 @@ def _shortfall_at(
 
     @functools.cache
     def shortfall(parameter: float) -> float:
-        """Return how far the guarantee at a parameter misses the bound on the rate; positive if it misses it.
+        """Return by how much a parameter misses the bound on the rate at fixed thresholds; positive if it misses.
+
+        A parameter that misses is reported through `note`.
 
         Args:
             parameter: value of the searched parameter, such as log noise.

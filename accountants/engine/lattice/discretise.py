@@ -137,13 +137,14 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, increase_of_d
     """
     a, b = side.points[:-1], side.points[1:]
 
-    # p and e^a q of each cell, both relative to the tail P(L > a).
+    # p and e^a q of each cell, both divided by the tail P(L > a). The difference of log tails, gap_p, is
+    # log(P(L > b)/P(L > a)), and gap_q is the same under Q.
     gap_p, gap_q = gap(p[:-1], p[1:]), gap(q[:-1], q[1:])
     scaled_q = ratio(a + q[:-1], p[:-1])  # e^a Q(L > a)/P(L > a), about 1 at most
     mass_p = -np.expm1(gap_p)
     mass_q = -scaled_q * np.expm1(gap_q)
 
-    # The moment p − e^a q, rounded up, and the survival function relative to P(L > a).
+    # The numerator p − e^a q of w, rounded up, and the survival function P(L > b) + w, both divided by P(L > a).
     one_minus_decay = -np.expm1(a - b)  # 1 − e^{a−b}
     moment = mass_p - mass_q
     moment += rounding(a, p[:-1], q[:-1]) * (mass_p + mass_q)
@@ -297,8 +298,9 @@ def _log_probability_at_rate(log_rate: float) -> float:
 def least_log_atom(profile: Profile) -> float:
     """Return a lower bound on log P(L = ∞), the probability of an infinite privacy loss.
 
-    The bound is the infinite mass of the profile. If there is a pair that the mechanism attains, and its tail at the
-    largest ε is smaller, the bound is this tail. It is lowered by the error of the tails.
+    The bound is the probability of an infinite loss that the profile states. The profile may also have tails for
+    lower bounds on δ. If P(L > ε) of these tails at the largest ε is smaller, it is the bound. The bound is lowered by
+    the error of the tails.
 
     Args:
         profile: profile ε ↦ δ(ε) of one direction of a pair of distributions, with the tails of its loss.

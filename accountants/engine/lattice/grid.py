@@ -64,10 +64,11 @@ class _WeightedCells(NamedTuple):
     """Cells of the coarse tables of several loss distributions, with their masses, before a lattice is chosen.
 
     A cell is an interval of losses. A side is the table of the positive, or of the negative, losses of a distribution.
+    The tilted mass of a cell is its share of E[e^{λL}], where L is the loss, and the tilt λ is one of a few exponents.
 
     Attributes:
         widths: width of each cell, in nats.
-        log_weights: log of T m for each cell, with the number T of rounds and the largest tilted mass m of the cell.
+        log_weights: log of T m for each cell, for the number T of rounds and the largest tilted mass m over the tilts.
         stops: index after the last cell of each side except the last side.
     """
 
@@ -104,16 +105,18 @@ def _all_sides(outlines: Sequence[Outline]) -> list[Side]:
 
 
 def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> _WeightedCells:
-    """Compute the largest tilted mass of each cell in the coarse tables of all loss distributions.
+    """Compute a weight of each cell in the coarse tables of all loss distributions: its largest tilted mass.
 
-    A cell is an interval of losses. With the mass m at the loss L, its tilted mass at the tilt λ is:
+    A cell is an interval of losses. If its mass m is put at one loss L, its tilted mass for the exponent λ is:
 
         m e^{λL} / E[e^{λL}].
+
+    The largest one over a few exponents λ, the tilts, is taken.
 
     Args:
         outlines: coarse table of the tail probabilities of each loss distribution.
         counts: number of rounds of each distribution.
-        demand: the requirements, with the tilts λ.
+        demand: requirements on the cells, of which only the tilts λ are used.
 
     Returns:
         The widths of all cells, and the logs of their tilted masses times the numbers of rounds. The sides, that is
@@ -152,6 +155,7 @@ def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand)
     Returns:
         The lattice unit, and the bounds of the cells of each distribution.
     """
+    # The sum of the integrals ∫ (T ϱ)^{1/3} over all cells, with the numbers T of rounds, is called the effort.
     cells = _weigh_cells(outlines, counts, demand)
     effort = max(math.fsum(cells.effort.tolist()), _LEAST_EFFORT)
     width = _base_width(effort, demand)
@@ -248,19 +252,20 @@ def _cell_widths(cells: _WeightedCells, demand: Demand, width: float, least: flo
 
 
 def _outer_bounds(outlines: Sequence[Outline], counts: FloatArray, rounds: float, demand: Demand) -> list[float]:
-    """Return for each side of each distribution the distance from zero up to which it has cells, in nats.
+    """Return the largest distance from zero that the cells must cover, for both sides of each distribution, in nats.
 
-    On the right, for positive losses, it is the last point of the coarse table. On the left, the mass beyond the
-    distance is negligible at every tilt, or the distance is the last point of the coarse table.
+    A cell is an interval of losses. Positive losses are covered up to the last point of the coarse table. Negative
+    losses are covered up to the first point of their table beyond which all mass, weighted by e^{λL}/E[e^{λL}] for
+    the loss L, is negligible at every tilt λ. If there is no such point, the last point is taken.
 
     Args:
         outlines: coarse table of the tail probabilities of each loss distribution.
         counts: number of rounds of each distribution.
         rounds: number of all rounds.
-        demand: the requirements, with the tilts λ, the exponents of the weights e^{λL}.
+        demand: requirements on the cells, with the tilts λ and the required relative width of the bounds on δ.
 
     Returns:
-        The distances, in the order of `_all_sides`.
+        The distances: right and left of the first distribution, then right and left of the second one, and so on.
     """
     laws = join_outlines(outlines, counts)
     log_moments = {coordinate.tilt: laws.log_moments(coordinate.tilt) for coordinate in demand.coordinates}

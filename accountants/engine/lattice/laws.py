@@ -120,6 +120,8 @@ The rest is for the aliasing of the discrete transform and for a tilt that is no
 class GridKey(NamedTuple):
     """Choices that determine a lattice of losses, given the composition and the budget.
 
+    A lattice is a set of equidistant losses. A tilt λ is the exponent of the weight e^{λL} of a loss L.
+
     Attributes:
         direct: True if δ is computed, with tilts λ > 0; False if 1 − δ is computed, with −1 < λ < 0.
         depth: index in `DEPTHS` of a log δ. Finite losses that are too rare to matter at this δ are left out.
@@ -218,12 +220,16 @@ class CompositionBounds:
 def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> CompositionBounds:
     """Choose a lattice, evaluate every profile on it once, and compute the lattice distributions for upper bounds.
 
-    The tails are stored, so that the distributions for lower bounds can be computed when they are needed.
+    The lattice is accurate for tilts λ, the exponents of weights e^{λL} of a loss L, in one interval. The tails are
+    stored, so that the distributions for lower bounds can be computed when they are needed.
 
     Args:
         survey: the composition, with coarse tables of the tails of its loss distributions.
         key: choices that determine the lattice, such as the interval of tilts for which it is accurate.
         budget: limits on the number of cells, and the required relative width of δ.
+
+    Returns:
+        The composition for upper bounds, the tails for lower bounds, and the middle tilt of the interval.
     """
     # The lattice unit, and the cells (intervals of losses) of every distribution.
     demand = _demand(survey, key, budget)
@@ -237,7 +243,8 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
         left = read_side(part.reverse_profile, cells.left, grid.unit, mirrored=True)
         upper_law = upper_distribution(right, left, _upper_log_atom(part.profile, right))
         upper_laws.append(upper_law)
-        # A dominated distribution is good enough if the moments of all rounds differ by at most half of the width.
+        # The distribution for lower bounds is accepted if sign · log E[e^{λL}] is at least `enough`. Over all its
+        # rounds together, it is then at most half of the width below the value for upper bounds.
         enough = sign * upper_law.log_moment(grid.unit, middle_tilt)
         enough -= 0.5 * budget.relative_width / part.count
         cell_tails.append(_CellTails(part.profile, part.reverse_profile, right, left, enough))

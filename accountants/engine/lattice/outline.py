@@ -34,10 +34,12 @@ _NEGLIGIBLE = 1e-10  # share of the second moment below which an octave is one c
 
 @dataclass(frozen=True)
 class Side:
-    """A table of the tails of the loss L under two distributions P and Q, on one side of zero.
+    """A table of tail probabilities of the loss L under two distributions P and Q, on one side of zero.
+
+    The tail at the distance e from zero is the probability of L > e, or of L < −e for negative losses.
 
     Attributes:
-        read: function from distances to the log tails under P and under Q.
+        read: function that evaluates the log tails under P and under Q at given distances e.
         sign: 1 for positive losses, −1 for negative ones.
         log_atom: log of the mass of the infinite loss under P.
         edges: increasing distances e from zero in nats, the first of which is 0.
@@ -53,7 +55,7 @@ class Side:
     log_q: FloatArray
 
     def add_edges(self, extra: FloatArray) -> Side:
-        """Return the table with additional edges, at which the tails are evaluated.
+        """Return a table with more distances from zero, and the tails at these distances.
 
         Args:
             extra: distances from zero in nats, in any order. A distance that is in the table already is ignored.
@@ -144,8 +146,8 @@ class Outline:
     Attributes:
         right: tails of the positive losses.
         left: tails of the negative losses.
-        atomic: whether all mass is known to be at single losses.
-        span: largest number of which every loss with mass is a multiple, if all mass is at single losses.
+        atomic: whether the distribution is known to be discrete.
+        span: largest s such that every possible loss is a multiple of s, in nats; None if no such s is known.
         edge: bound of the loss that is nearest to zero; None if the loss is unbounded on both sides.
     """
 
@@ -185,7 +187,7 @@ class Outline:
 
     @property
     def extent(self) -> float:
-        """Upper bound on the finite losses in nats, tight to the width of a cell; 0 if no loss is above zero."""
+        """Upper bound on the finite losses in nats, the outer edge of the last cell with mass; 0 if there is none."""
         return self.right.end
 
     @cached_property

@@ -167,16 +167,18 @@ class TransformPlan:
         return blocks, per_block + is_even
 
     def _negligible_depth(self, size: int) -> float:
-        """Return the depth d such that frequencies with |φ^T| ≤ e^−d are negligible together.
+        """Return a limit e^−d, by its d, below which the Fourier terms of the composition can be left out together.
 
-        φ^T is the characteristic function of the composition. The moduli of all negligible frequencies sum to at most
-        e^−5 of the required relative width of δ.
+        Let |φ^T| be the modulus of its characteristic function at a frequency. If it is at most e^−d at some of the N
+        frequencies, these moduli sum to at most N e^−d. With the required relative width w of δ, this is:
+
+            N e^−d = e^−5 w, so that d = log N − log w + 5.
 
         Args:
-            size: number of frequencies.
+            size: number N of frequencies.
 
         Returns:
-            The depth d in nats, above 0.
+            The number d in nats, above 0.
         """
         margin = 5.0
         return math.log(size) - self.log_width + margin

@@ -97,13 +97,15 @@ def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Itera
 class _RunningProduct:
     """The product of powers φ_j^{T_j} of characteristic functions so far, at the frequencies that are not dropped.
 
+    A frequency is dropped once the absolute value of the product there is negligible.
+
     Attributes:
         remaining: positions of these frequencies among all of them.
         log_size: log of the product's absolute value.
         angle: angle of the product, in radians.
         growth: number g such that the error of the product is at most e^g − 1 times its absolute value.
         log_bound: log of an upper bound on the exact product's absolute value.
-        skipped: bound on Σ |φ^T| over all other frequencies.
+        skipped: bound on the sum of |final product| over all other frequencies.
     """
 
     remaining: IntArray
@@ -115,11 +117,11 @@ class _RunningProduct:
 
     @classmethod
     def of_ones(cls, size: int, skipped: float) -> _RunningProduct:
-        """Build the empty product, which is 1 at every frequency, without an error.
+        """Build the product before the first factor, which is 1 at every frequency and has no error.
 
         Args:
             size: number of frequencies.
-            skipped: bound on Σ |φ^T| over all other frequencies.
+            skipped: bound on the sum of |final product| over all other frequencies.
 
         Returns:
             The product at all frequencies.

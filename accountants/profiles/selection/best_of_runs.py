@@ -200,7 +200,9 @@ class SelectionGain:
     def _lines(self) -> tuple[FloatArray, FloatArray]:
         """Slopes and intercepts of lines that bound u′ from above as a function of u, one for each interval of u.
 
-        A test has the probabilities q and q′ on two neighbouring data sets, and u = 1 − q, u′ = 1 − q′. The lines are:
+        A test accepts with the probabilities q and q′ under the distributions Q and Q′ of one run on two neighbouring
+        data sets. Let u = 1 − q and u′ = 1 − q′. E_γ is the hockey-stick divergence at γ = e^ε, that is, `forward` for
+        (Q‖Q′) and `backward` for (Q′‖Q). The lines are:
 
             u′ ≤ 1,  u′ ≤ γ u + E_γ(Q′‖Q),  u′ ≤ 1 − (1 − u − E_γ(Q‖Q′))/γ.
 

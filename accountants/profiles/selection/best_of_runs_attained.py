@@ -64,8 +64,8 @@ def attained_selection_pairs(base: Pair, runs: RunsDistribution, epsilons: Float
         epsilons: values of ε at which the privacy loss is compared, increasing from 0.
 
     Returns:
-        One pair for the order that prefers large losses, and one for the order that prefers small losses. Empty if the
-        tails of the base belong to another pair, and its most powerful tests are not known without a search.
+        One pair if the best run is the one with the largest privacy loss, and one if it is the one with the smallest.
+        Empty if no bounds on the probabilities of suitable sets of outputs of one run are known.
     """
     forward_sets = _nested_sets(base.forward, base.backward, epsilons)
     backward_sets = _nested_sets(base.backward, base.forward, epsilons)

@@ -50,9 +50,10 @@ class BestOfRunsRenyi:
     def rho(self) -> float:
         """A number ρ such that the Rényi divergence D_a of every order a > 1 is at most ρ a; math.inf if none is known.
 
-        Between two listed orders, D_a increases with a, so D_a/a is at most the bound at the larger order, divided by
-        the smaller one. Beyond the last order, D_a is at most that of one run plus H + (|log E[K]| + log 2)/(a − 1). H
-        is `loss`, and K is the number of runs.
+        Bounds on D_a are listed at some orders a. Between two of these, D_a increases with a, so D_a/a is at most the
+        bound at the larger order, divided by the smaller one. Beyond the last order, D_a is at most that of one run
+        plus H + (|log E[K]| + log 2)/(a − 1). H bounds the increase of a privacy loss by the choice of the best run
+        (`loss`), and K is the number of runs.
         """
         orders = (1.0, *self.listed.orders)
         ratios = [self.listed.at(larger) / smaller for smaller, larger in itertools.pairwise(orders)]

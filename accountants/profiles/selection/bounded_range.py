@@ -71,7 +71,8 @@ class BoundedRangeProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε'), the privacy profile at each ε'.
 
-        It is the sum of log P(L > ε') and log(1 − e^{(ε' − ε)/2}), with the privacy loss L and its range ε.
+        It is the sum of log P(L > ε') and log(1 − e^{(ε' − ε)/2}). The privacy loss L lies in an interval of length ε
+        (`loss_width`).
 
         Args:
             epsilon: array of ε' ≥ 0, in nats.

@@ -39,12 +39,12 @@ class LatticePoints(NamedTuple):
 
 
 def choose_points(cells: LoweredCells, unit: float, offset: float) -> LatticePoints:
-    """Choose a lattice point near the loss of each cell, on a side on which a neighbouring cell can compensate.
+    """Choose a lattice point near the loss of each cell, so that a neighbouring cell can compensate the change.
 
-    A cell is an interval of losses. A neighbour compensates if it can exchange mass with the cell, so that the mean of
-    the loss hardly changes. The nearest point is preferred. A point above the loss needs enough mass in the next higher
-    cell, and a point below the loss enough mass in the next lower cell. If neither neighbour can compensate, the point
-    below is chosen, which only lowers the mean of the loss.
+    A cell is an interval of losses, and its mass moves to the point. A neighbour compensates if it can exchange mass
+    with the cell, so that the mean of the loss hardly changes. The nearest point is preferred. A point above the loss
+    needs enough mass in the next higher cell, and a point below the loss enough mass in the next lower cell. If neither
+    neighbour can compensate, the point below is chosen, which only lowers the mean of the loss.
 
     Args:
         cells: the cells, with their masses.

@@ -29,13 +29,14 @@ class SplitFrequencies:
         Σ w (xy − 1) = Σ w ((x − 1) (y − 1) + (x − 1) + (y − 1))
 
     is a product of matrices. Sines are computed only for each r a and each b. For consecutive frequencies this number
-    is least if r is about the square root of their number.
+    is least if r is about the square root of their number. The sums form a table with a row for each distinct r a, and
+    a column for each b.
 
     Attributes:
-        length: r, at least 1 and at most `_LONGEST_RUN`.
-        starts: the distinct coarse frequencies r a, increasing.
-        row: for each frequency the index of its r a in `starts`.
-        column: b of each frequency.
+        length: number r of columns, at least 1 and at most `_LONGEST_RUN`.
+        starts: r a of each row, increasing.
+        row: index of the row of each frequency k.
+        column: column b of each frequency k.
     """
 
     length: int
