@@ -174,7 +174,7 @@ class OppositeLaplaceProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε) of Laplace noise, for a contribution and its opposite, included with probability q.
 
-        With the norm s of the contribution in units of the noise's scale, the profile is δ = q (1 − u) if u < 1, and 0 otherwise. Here:
+        With the norm s of the contribution over the noise's scale, δ is q (1 − u) if u < 1, and 0 otherwise. Here:
 
             u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q.
 
