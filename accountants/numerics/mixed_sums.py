@@ -127,7 +127,7 @@ def blocks_of(terms: int, points: FloatArray) -> PointRuns | None:
 
 
 def windows(blocks: PointRuns, *terms: tuple[FloatArray, FloatArray]) -> Iterator[TermWindow]:
-    """Yield ranges of points, each with the range of terms that are not negligible there in at least one of some sums.
+    """Yield ranges of points, each with a range of terms. Terms outside it are negligible there in all given sums.
 
     A range of points consists of consecutive blocks with the same range of terms. Ranges of terms are rounded outward
     to multiples of `_STEP`, so that more blocks have the same range.

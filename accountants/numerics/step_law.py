@@ -79,7 +79,8 @@ class TiltedPieces(NamedTuple):
 
             |φ_piece(t)|² = a² (1 + (sin y/sinh a)²)/(a² + y²).
 
-        This decreases on 0 ≤ y ≤ π, and is at most (a coth a)²/(a² + y²), which decreases and replaces it for y ≥ π.
+        This decreases on 0 ≤ y ≤ π. It is at most (a coth a)²/(a² + y²), which decreases everywhere. This bound is used
+        for y ≥ π instead.
 
         Args:
             t: frequency, at least 0.
@@ -137,8 +138,8 @@ class StepLaw:
     def nodes(self) -> WeightedPoints:
         """The atoms, and 40 Gauss–Legendre nodes for each uniform piece, as one distribution on points.
 
-        It replaces Y in means of e^{zY}. The error is negligible if |z|ℓ/2 is at most `LARGEST_PIECE_EXPONENT` for the
-        length ℓ of every piece.
+        It replaces Y in means of e^{zY}, for a complex number z. The error is negligible if |z|ℓ/2 is at most
+        `LARGEST_PIECE_EXPONENT` for the length ℓ of every piece.
         """
         low, high, mass = self.pieces
         centre, half_length = 0.5 * (high + low)[:, None], 0.5 * (high - low)[:, None]

@@ -172,7 +172,11 @@ class OppositeLaplaceProfile(Profile):
         return np.asarray(0.5 * np.logaddexp(-2.0 * self.shift, log_rise))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) = log q + log(1 − u), with the inclusion probability q and u of `_log_u`.
+        """Enclose log δ(ε) of Laplace noise, for a contribution and its opposite, included with probability q.
+
+        With the norm s of the contribution over the noise's scale, δ is q (1 − u) if u < 1, and 0 otherwise. Here:
+
+            u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -189,10 +193,10 @@ class OppositeLaplaceProfile(Profile):
         return Enclosure(Enclosure.around(least, ACCURACY).lower, Enclosure.around(largest, ACCURACY).upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Compute the log probabilities of a privacy loss above ε, under both mixtures.
+        """Compute the log probabilities of a privacy loss above ε, under two mixtures of Laplace distributions.
 
-        The loss exceeds ε exactly at outputs above s + log u, with the shift s and u of `_log_u`. It never does so if
-        u ≥ 1.
+        They mix Laplace(0) with Laplace(s) and with Laplace(−s), which have the weight q. The loss exceeds ε exactly at
+        outputs above s + log u. The number u is defined by δ(ε) = q (1 − u). If u ≥ 1, no loss exceeds ε.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

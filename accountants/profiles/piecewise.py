@@ -158,7 +158,9 @@ def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
 
 
 def _neighbour_slopes(epsilon: FloatArray, log_value: FloatArray) -> FloatArray:
-    """Compute log −dD/dα, with α = e^ε, of the line from each point (α, D) of a table to the next.
+    """Compute the log steepness log −dD/dα, with α = e^ε, of the line from each point (α, D) of a table to the next.
+
+    The steepness decides which points are vertices of a convex function below all points.
 
     Args:
         epsilon: ε of the points in nats, increasing.

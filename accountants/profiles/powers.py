@@ -148,7 +148,9 @@ class PowerProfile(Profile):
         return np.asarray(self._log_weighted_sum(epsilon, weights) - epsilon)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the log of the sum of powers f that bounds δ(ε), or of the line in e^ε that replaces f at small ε.
+        """Enclose the log of f(ε) = Σ c_a e^{−(a − 1) ε} over orders a, a bound on δ(ε).
+
+        At small ε, a line in e^ε (the chord) replaces f.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.

@@ -138,12 +138,13 @@ def log_size_target(log_size: float) -> Target:
 
 
 def measure_saddle(transforms: Sequence[Transform], tilt: float) -> Saddle:
-    """Return the saddle at a tilt λ, with the cumulant and its derivatives summed over all parts of a composition.
+    """Return a tilt λ with the cumulant and its derivatives there, summed over all parts of a composition.
 
-    K(l) = log E[e^{lS}] is the cumulant of the total loss S. The curvature is F″(λ) = K″(λ) + 1/λ² + 1/(1 + λ)².
+    K(l) = log E[e^{lS}] is the cumulant of the total loss S. With F(l) = K(l) − l ε − log l − log(1 + l), the curvature
+    is F″(λ) = K″(λ) + 1/λ² + 1/(1 + λ)².
 
     Args:
-        transforms: transforms of the parts, which give K, K′ and K″.
+        transforms: one for each part, which gives the share of this part in K, K′ and K″.
         tilt: exponent λ > 0 of the weights e^{λS}.
 
     Returns:
@@ -159,14 +160,16 @@ def measure_saddle(transforms: Sequence[Transform], tilt: float) -> Saddle:
 
 
 def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
-    """Find the tilt of the line of integration at which a target is zero, by bisection on the logarithm of the tilt.
+    """Find the tilt at which a target function is zero, by bisection on the logarithm of the tilt.
+
+    A tilt is an exponent λ > 0 of weights e^{λS} of the total loss S. A `Saddle` is a tilt with derivatives there.
 
     Args:
         parts: parts of the composition, at least one.
         target: function from a saddle to a value that increases with the tilt, and to its derivative.
 
     Returns:
-        A saddle near the requested one: their tilts differ by about `_CLOSE` times the width of the integrand at most.
+        A saddle near the zero of the target. Its tilt is off by about `_CLOSE` widths of the integrand at most.
         It may be farther away if `ITERATIONS` bisections do not suffice.
 
     Raises:
@@ -190,8 +193,9 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
 
 
 def _bracket_tilt(parts: Sequence[Part], target: Target) -> tuple[float, float, list[Transform]]:
-    """Return two tilts around the zero of a target, and transforms of all parts for tilts between them.
+    """Return two tilts around the zero of a target function, and transforms of all parts for tilts between them.
 
+    A tilt is an exponent λ > 0 of weights e^{λS} of the total loss S. A `Saddle` is a tilt with derivatives there.
     The upper tilt starts at 1 and is multiplied by `_GROWTH` until the target is not negative there.
 
     Args:

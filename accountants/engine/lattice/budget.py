@@ -63,13 +63,14 @@ class Budget:
         return max(self.cells, parts * self.cells // 48)
 
     def limits_for(self, parts: int) -> TransformLimits:
-        """Return the limits of one transform of a composition.
+        """Return the limits on the points and the terms of direct sums of one Fourier transform of a composition.
 
         Args:
             parts: number of different pairs in the composition.
 
         Returns:
-            The largest number of FFT points, which is smaller for more than 16 pairs, and that of terms.
+            The largest number of FFT points, and that of terms. With more than 16 pairs, the
+            first one is 16/`parts` of `points`, but at least 2^12.
         """
         points_for_many_pairs = max(2**12, 16 * self.points // parts)
         return TransformLimits(points=min(self.points, points_for_many_pairs), terms=self.terms)

@@ -116,9 +116,9 @@ class ComposedProfile(PointwiseProfile):
         return self.coupled_log_delta <= log_delta
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails at each ε of a pair that dominates the product.
+        """Return the log tails at each ε of a pair (P, Q) that dominates this composition, with its privacy loss L.
 
-        The tails are the slopes of a convex table of certified upper bounds on δ.
+        The tails follow from the slopes of a convex function of ε, built from certified upper bounds on δ.
 
         Args:
             epsilon: array of ε ≥ 0, in nats.
@@ -200,16 +200,16 @@ class ComposedProfile(PointwiseProfile):
         return self.evaluation(epsilon).upper
 
     def evaluation(self, epsilon: float) -> TiltedEvaluation:
-        """Return the upper bound on log δ(ε), with the lattice and the tilt that were used.
+        """Return the upper bound on log δ(ε), with the lattice of losses and the tilt that were used.
 
-        The latest results are stored, because a search returns to them. The tilt is the exponent λ of the weights
-        e^{λL} of losses L.
+        The lattice has equally spaced losses L, weighted by e^{λL} with the tilt λ. The latest results are stored,
+        because a search returns to them.
 
         Args:
             epsilon: ε ≥ 0, in nats.
 
         Returns:
-            The bound and the tilt. The tilt is None if δ is zero, or if the computation leaves the range of doubles.
+            The bound, and the lattice with its tilt: None if δ is zero, or at an overflow or NaN of doubles.
         """
         if epsilon not in self._evaluations:
             remember(self._evaluations, epsilon, self._evaluation(epsilon), _KEPT_EVALUATIONS)
@@ -237,7 +237,7 @@ class ComposedProfile(PointwiseProfile):
         return TiltedEvaluation(choice, upper)
 
     def _upper_or_chernoff(self, choice: GridAndTilt, epsilon: float) -> float:
-        """Return an upper bound on log δ(ε): a Chernoff bound if δ is below all doubles, otherwise by a transform.
+        """Return a Chernoff bound on log δ(ε) if δ is probably below all doubles, or a bound by a Fourier transform.
 
         Args:
             choice: the lattice, and the tilt λ of the weights e^{λL} of losses L.
@@ -256,16 +256,13 @@ class ComposedProfile(PointwiseProfile):
         Args:
             choice: the lattice, and the tilt λ of the weights e^{λL} of losses L.
             epsilon: ε ≥ 0, in nats.
-
-        Returns:
-            The upper bound on log δ(ε).
         """
         key, spectrum = self._transforms.spectrum(choice, from_above=True)
         laws = self._transforms.laws(key).upper
         return upper_log_delta(spectrum, laws, epsilon - laws.loss_error)
 
     def lower_on(self, choice: GridAndTilt | None, epsilon: float) -> float:
-        """Return a lower bound on log δ(ε) of the composition, computed with a given lattice and tilt.
+        """Return a lower bound on log δ(ε), from the Fourier transform of the total loss on a lattice of losses.
 
         Args:
             choice: the lattice, and the tilt λ of the weights e^{λL} of losses L.
@@ -279,6 +276,7 @@ class ComposedProfile(PointwiseProfile):
         try:
             key, spectrum = self._transforms.spectrum(choice, from_above=False)
             laws = self._transforms.laws(key).lower
+            # A total loss is its lattice point plus `offset`. Raising ε by the rounding error lowers the bound.
             return lower_log_delta(spectrum, laws, epsilon - laws.offset + laws.loss_error)
         except _OUTSIDE:
             return -math.inf
@@ -321,12 +319,12 @@ class ComposedProfile(PointwiseProfile):
     def _is_within(self, epsilon: float, coordinate: TiltCoordinate) -> bool:
         """Return whether ε is within the bulk of the total loss, that is, its distribution without rare rounds.
 
-        The cells of the lattice must then be narrow compared with the bulk. ε is within if it is at most six standard
-        deviations from the mean, and if the variance V satisfies V |λ (1 + λ)| < 1/4 for the tilt λ.
+        The lattice spacing must then be small compared with the bulk. ε is within if it is at most six standard
+        deviations from the mean, and if the variance V satisfies V |λ (1 + λ)| < 1/4. They affect tightness only.
 
         Args:
             epsilon: ε, in nats.
-            coordinate: the tilt λ for this ε.
+            coordinate: the tilt λ for this ε, that is, the exponent of the weights e^{λL} of losses L.
         """
         mean, variance = self._survey.bulk
         is_near_mean = variance > 0 and abs(epsilon - mean) <= 6.0 * math.sqrt(variance)
@@ -347,7 +345,8 @@ class ComposedProfile(PointwiseProfile):
             The choices that determine the lattice, and the tilt. The tilt is rounded down to one of a few of its band,
             so that evaluations at nearby ε share a transform.
         """
-        # The first choice, from the coarse tables of the losses.
+        # The first choice, from coarse tables of the losses (the survey). `direct` is True for λ > 0, which gives δ,
+        # False for λ < 0, which gives 1 − δ. `depth` says how rare losses may be and still matter. `y` encodes λ.
         direct = self._survey.all_losses.prefers_direct(epsilon)
         depth = self._survey.find_depth(epsilon, direct=direct)
         band_width = BAND[direct]

@@ -83,9 +83,9 @@ class LatticeSearch(PairSearch):
         return largest
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
-        """Return a lower bound on the smallest ε ≥ 0 at which δ is at most the target in both directions.
+        """Return a lower bound on the smallest ε ≥ 0 at which δ is at most the target, for P against Q and Q against P.
 
-        The bound is 0 without a search if a cheap bound on δ at every ε meets the target.
+        It is 0 without a search if the total variation distances of the rounds show that δ(0) meets the target.
 
         Args:
             log_delta: log of the target δ.
@@ -167,7 +167,7 @@ def upper_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -
 def lower_epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> float:
     """Return a lower bound on the smallest ε at which δ of a composition is at most the target.
 
-    A search on few transforms comes first, then a longer one with a limit on the evaluations.
+    A search on few Fourier transforms comes first, then a longer one: its largest ε with δ above the target.
 
     Args:
         profile: profile ε ↦ δ(ε) of one direction of the composition.
@@ -209,7 +209,7 @@ def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_abo
     """Search for an ε just above or just below ε(δ) by Newton steps, with few transforms.
 
     A transform is that of the distribution of the total loss L, weighted by e^{λL} with a tilt λ. It is accurate near
-    the ε that λ was chosen for. The first one is chosen for the estimate, and each result may lead to a better one.
+    the ε that λ was chosen for. The first `choice` of a lattice and tilt is for the estimate, later ones for results.
 
     Args:
         profile: profile ε ↦ δ(ε) of one direction of the composition.
@@ -264,7 +264,7 @@ def _is_certified(profile: ComposedProfile, epsilon: float, log_delta: float, *,
 
 
 def _bound_on(profile: ComposedProfile, choice: GridAndTilt, *, from_above: bool) -> Callable[[float], float]:
-    """Return the upper or the lower bound of log δ(ε) on a given transform, as a function of ε.
+    """Return the upper or the lower bound on log δ(ε) as a function of ε, from one Fourier transform of the losses.
 
     Args:
         profile: profile ε ↦ δ(ε) of one direction of the composition.
@@ -278,7 +278,7 @@ def _bound_on(profile: ComposedProfile, choice: GridAndTilt, *, from_above: bool
 def _newton_step(
     profile: ComposedProfile, choice: GridAndTilt, log_delta: float, guess: Guess, *, from_above: bool
 ) -> Guess | None:
-    """Take a Newton step from the estimate, within the range of ε in which one transform is accurate.
+    """Take a Newton step in ε towards the target log δ, short enough for one Fourier transform to stay accurate.
 
     The slope of log δ is about −λ for the tilt λ of the transform. If few losses dominate, it is far steeper, which a
     finite difference shows. The steeper of both estimates is used, so that the step is not too long.

@@ -148,12 +148,14 @@ def _needed_period(saddle: TiltedSum, side: Sequence[_HalfAliasBound], negligibl
 def _log_alias(side: Sequence[_HalfAliasBound], period: float) -> float:
     """Return the log of the best bound e^b/(e^{dA} − 1) on one half of the aliasing error.
 
+    The aliasing error is that of the trapezoidal rule with period A, for the mean positive part of a sum S.
+
     Args:
-        side: b and d at several μ.
+        side: bounds for several tilts μ, each with b in `log_factor` and d in `distance`.
         period: period A of the trapezoidal rule.
 
     Returns:
-        The log of the bound, in units of e^{K(λ)}; inf if no tilt μ is usable.
+        The log of the bound over e^{K(λ)} = E e^{λS}, with the tilt λ of the rule; inf if no tilt μ is usable.
     """
     log_bounds = []
     for term in side:

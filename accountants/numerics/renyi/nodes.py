@@ -141,8 +141,9 @@ def node_distance(noise_multiplier: float) -> tuple[float, float]:
 
 
 def log_error_at_ends(step: float) -> float:
-    """Return the log of a bound on the part of the integral beyond the nodes, relative to the whole.
+    """Return the log of a bound on the part of a Rényi divergence's integral beyond the nodes, relative to the whole.
 
+    The nodes of the trapezoidal rule extend `BEYOND` standard deviations below 0 and above the peak of the integrand.
     The bound is 2 Φ(−c), with the normal distribution function Φ and c one step below `BEYOND`.
 
     Args:

@@ -185,7 +185,8 @@ def _tabulate(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[Flo
     at_right_node = np.append(change_of_slope, change_of_slope[-1])
     largest_gap = np.minimum(at_left_node, at_right_node)
 
-    # Interpolation has the error of one node. Half a change of slope has that of two, and is used twice. 6 exceeds 5.
+    # Interpolation has the error of one node. Half a change of slope has that of two nodes and enters twice. The sum is
+    # five node errors; a factor of 6 leaves a margin.
     node_error = np.maximum(error[:-1], error[1:])
     neighbours = np.stack((node_error, np.roll(node_error, 1), np.roll(node_error, -1)))
     table_error = 6.0 * np.max(neighbours, axis=0)

@@ -90,9 +90,9 @@ def one_of_several_pair(run: Pair, batches: AllocatedBatches, cells: int, effort
 
 
 def attained_one_of_several(run: Pair, batches: AllocatedBatches, cells: int) -> Pair | None:
-    """Return an attained pair for a unit that is in exactly one of several batches at random.
+    """Return a pair that the mechanism dominates, for a unit in exactly one of several batches at random.
 
-    The unit is the record or client that is protected. The pair gives lower bounds on δ.
+    The unit is the record or client that is protected. The pair (an attained pair) gives lower bounds on δ.
 
     Args:
         run: pair that the mechanism attains on a batch with the unit against a batch without it.
@@ -239,11 +239,11 @@ def group_pair(pair: Pair, cells: int) -> Pair:
 
 
 def _group_profile(table: Profile, minimum: GroupMinimum) -> GroupProfile:
-    """Add lower bounds on δ to the upper bounds of a table.
+    """Add lower bounds on δ to a table of upper bounds on δ, as one profile.
 
     Args:
         table: privacy profile of one direction, with finitely many values of the privacy loss.
-        minimum: lower bounds on the function of ε that the table bounds from above.
+        minimum: the lower bounds. The table bounds the same function of ε from above.
 
     Returns:
         The profile with both bounds, for the same direction.
@@ -255,7 +255,7 @@ def _group_profile(table: Profile, minimum: GroupMinimum) -> GroupProfile:
 def _group_deltas(pair: Pair, losses: FloatArray) -> FloatArray:
     """Return upper bounds on δ for replacing a unit, the record or client that is protected, at several ε.
 
-    Replacing is removing and then adding, with the profiles δ₁ and δ₂. So for every split 0 ≤ ε₁ ≤ ε
+    Replacing is removing and then adding, with the profiles δ₁ and δ₂. So for every split 0 ≤ ε₁ ≤ ε:
 
         δ(ε) ≤ δ₁(ε₁) + e^{ε₁} δ₂(ε − ε₁).
 

@@ -123,7 +123,7 @@ class SkellamRenyi:
         return 0.5 * self.shift * (self.shift / self.variance)
 
     def _rho_in_closed_form(self) -> float:
-        """Return a ρ with D_a ≤ ρ a at every order a > 1, from bounds in closed form only.
+        """Return a ρ with D_a ≤ ρ a for the Rényi divergence D_a of every order a > 1, by bounds in closed form.
 
         With t = a − 1, s = √(log 2/(k²/2μ)) and t' = max(t, s), D_a ≤ k²/2μ (t' + 2) + log 2/t'. Divided by a, this is
         largest at t = 0. A second bound is the sum of `_closed_parts` at t = 1.
@@ -153,10 +153,10 @@ class SkellamRenyi:
         return min(quadratic, area / (excess * excess) + rest / product)
 
     def _closed_parts(self, excess: float) -> tuple[float, float]:
-        """Return upper bounds on the two parts of a bound in closed form on K = t D_a, for the order a = 1 + t.
+        """Return two terms with a sum of at least K = t D_a, for the Rényi divergence D_a of order a = 1 + t.
 
-        With the shift k and the variance μ of the noise, and v cosh v = tk/μ, the parts are μ A(v) and kv + log 2.
-        Here A(v) = v² cosh v − v sinh v + cosh v − 1.
+        With the shift k and the variance μ of the noise, and v cosh v = tk/μ, the terms are μ A(v) and kv + log 2.
+        Here `area` is A(v) = v² cosh v − v sinh v + cosh v − 1.
 
         Args:
             excess: t > 0, the order minus 1.
@@ -171,13 +171,13 @@ class SkellamRenyi:
         return self.variance * area * rounding, (self.shift * v + math.log(2.0)) * rounding
 
     def _closed_bound(self, excess: float) -> float:
-        """Return an upper bound in closed form on the Rényi divergence D_a of the noise and its shift by k.
+        """Return an upper bound in closed form on the Rényi divergence D_a of Skellam noise and its shift by k.
 
-        With t = a − 1, the variance μ, s = √(log 2/(k²/2μ)) and t' = max(t, s), one bound is:
+        With t = a − 1, the variance μ, `_limit` = k²/2μ, s = √(log 2/(k²/2μ)) and t' = max(t, s), one bound is:
 
             k²/2μ (t' + 2) + log 2/t'.
 
-        The other one suits large orders. With v cosh v = tk/μ it is:
+        The other one suits large orders. With the root v (`_saddle`) of v cosh v = tk/μ it is:
 
             k (v + (k/μ)/cosh v − tanh v) + (μ (cosh v − 1) + log 2)/t.
 
@@ -217,13 +217,13 @@ class SkellamRenyi:
         if largest_exponent > _LARGEST_EXPONENT:
             return self._log_moment_by_logarithms(listed, excess)
 
-        # e^K − 1 is a sum of positive terms, whose exponentials do not overflow here.
+        # e^K − 1 is a sum of positive terms, without overflow here. `least` and `most` are bounds on each loss.
         least_sum, least_error = positive_sum(listed.least, listed.log_masses, excess)
         largest_sum, largest_error = positive_sum(listed.most, listed.log_masses, excess)
         # Errors of the table, of exponentials and of sums.
         relative_error = 8.0 * listed.table.error + 64 * UNIT_ROUNDOFF * (1.0 + largest_exponent)
 
-        # Bound the terms that are not listed. The shifted noise is above R with the probability of noise above R − k.
+        # Bound the terms that are not listed. Noise shifted by k is above R = `reach` if it was above R − k.
         log_right = log_tail(listed.table, listed.table.reach - self.shift + 1)
         unlisted = math.exp(self._log_sum_below(listed.table, excess)) + excess * math.exp(log_right)
 
@@ -278,7 +278,7 @@ class SkellamRenyi:
     def _outcomes(self, excess: float) -> ListedOutcomes | None:
         """Return the outcomes of the noise that matter for E[e^{tL}] of the privacy loss L.
 
-        The table is doubled until the terms below the listed outcomes are bounded by a negligible geometric series.
+        The list is doubled until a negligible geometric series bounds the terms p e^{tL} of all outcomes below it.
 
         Args:
             excess: t > 0.
@@ -365,7 +365,7 @@ class SkellamVectorRenyi:
     def rho(self) -> float:
         """A number ρ such that the Rényi divergence of every order a > 1 is at most ρ a."""
         ratios = [coordinate.rho / coordinate.shift**2 for coordinate in self._shifts]
-        return max(ratios) * self.square * _ROUNDED
+        return max(ratios) * self.square * _ROUNDED  # a shift k adds at most max(ratios) k², and Σ k² ≤ `square`
 
     def divergence(self, order: float) -> Interval:
         """Return an upper bound on the Rényi divergence of order a in both directions, and 0 as a lower bound.

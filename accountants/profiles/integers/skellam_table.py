@@ -158,6 +158,9 @@ def skellam_table(variance: float, least_reach: int = 0) -> SkellamTable:
 def log_tail(table: SkellamTable, first: int) -> float:
     """Return an upper bound on the log probability that Skellam noise is at least n.
 
+    The listed probabilities P(m) = P(0) e^{−F(m)} from m = n on are added up, with F(m) in `falls`. `log_beyond` bounds
+    the log probability beyond the table. A margin of four times `error` covers the errors of P(0) and F(m).
+
     Args:
         table: probabilities of the noise.
         first: n ≥ 1.
@@ -170,10 +173,10 @@ def log_tail(table: SkellamTable, first: int) -> float:
 
 
 def log_unlisted(variance: float, shift: int, coordinates: int) -> tuple[float, float]:
-    """Return log S and a bound on log(1 − S), where S is the probability that all coordinates of noise are listed.
+    """Return log S and a bound on log(1 − S), where S is the probability that a table lists all coordinates of noise.
 
-    A coordinate is listed if it and its shifted value are at most R, the reach of the table, from 0. S is the same for
-    the noise and for its shift.
+    The table lists outcomes from −R to R. A coordinate is listed if it and its shifted value are among them. A union
+    bound over the coordinates gives 1 − S. S is the same for the noise and for its shift.
 
     Args:
         variance: variance μ of the Skellam noise of each coordinate.

@@ -128,7 +128,7 @@ def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) 
 
 
 def _moment_grid(profile: Profile) -> FloatArray:
-    """Return the values of ε at which a profile is evaluated for a second moment.
+    """Return the values of ε at which a profile is evaluated for the second moment of its likelihood ratio.
 
     They are 0 and a geometric grid up to `_FURTHEST`. The grid begins at a small fraction of δ(0), because δ(0) has
     about the size of the privacy loss of the step.
@@ -232,8 +232,8 @@ class RareProfile(PointwiseProfile):
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε.
 
-        The lower bound is that of one large step. The upper bound is the smaller one of two: of one large step, and of
-        the second moment.
+        The lower bound, and one upper bound, suit a δ that comes from a single step with a large privacy loss. Another
+        upper bound follows from the second moment of the likelihood ratio. The smaller upper bound is used.
 
         Args:
             epsilon: ε ≥ 0, in nats.

@@ -39,8 +39,8 @@ def locate_atoms(coarse: Outline, profile: Profile) -> Outline:
         profile: privacy profile with these tails.
 
     Returns:
-        The table, marked as one of atoms, with their span if there is one. `coarse` itself if there are many atoms or
-        other losses, or if the span is too small.
+        The table with `atomic` set, and with the span of the atoms if there is one. `coarse` itself if there are many
+        atoms or other losses, or if the span is too small.
     """
     if profile.span is not None:
         largest_loss = max(coarse.right.end, coarse.left.end)

@@ -149,7 +149,9 @@ def lower_side(profile: Profile, side: SideTails, *, mirrored: bool) -> SideTail
 
 
 def _error(log_tail: FloatArray, profile: Profile) -> FloatArray:
-    """Return bounds e^{a (1 + |t|)} − 1 on the relative errors of tails with errors a (1 + |t|) of their logarithms t.
+    """Return bounds on the relative errors of tail probabilities, from bounds on the errors of their logarithms.
+
+    If a logarithm t has an error of up to a (1 + |t|), the relative error is up to e^{a (1 + |t|)} − 1.
 
     Args:
         log_tail: log tails t; −∞ counts as 0.

@@ -53,7 +53,7 @@ def choose_unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand,
         even_multiple = 2.0 * max(math.floor(0.5 * edge.distance / least_unit), 1)
         return edge.distance / even_multiple
 
-    # The end of a density belongs between two cells, at an odd multiple, with a lattice point on its inner side.
+    # The end of a density belongs between two cells, at an odd multiple of the unit.
     odd_multiple = 2 * math.floor(0.5 * (edge.distance / least_unit - 1.0)) + 1
     least_multiple = 3.0 / 2.0**demand.coarsening
     return edge.distance / max(float(odd_multiple), least_multiple)
@@ -62,8 +62,8 @@ def choose_unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand,
 def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, least_unit: float) -> float:
     """Return the lattice unit for distributions of atoms (single losses): half their common span, or a finer unit.
 
-    The span is the largest number of which all losses are multiples. Without a common span, the move of an atom to the
-    lattice changes the mean of the loss, which requires a finer unit than the change of the variance. With very many
+    The span is the largest number of which all losses are multiples. Without a common span, moving atoms to lattice
+    points changes the mean of the loss. This requires a finer unit than the change of the variance. With very many
     rounds that unit would be less than `_FINER` times `least_unit`, which is then used instead. In both cases, a
     similar unit with multiples near the atoms is chosen (`_unit_near_atoms`).
 
