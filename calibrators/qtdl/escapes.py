@@ -25,7 +25,7 @@ def real_levels(release: IntegerRelease, rate: float, log_escape: float) -> floa
     Returns:
         The number m, which need not be an integer.
 
-    Source: docs/catalogue/das.md, F7.
+    Source: F7 of the catalogue (docs/catalogue/das.md).
     """
     largest_shift, _ = release.parts[0]  # largest difference of two neighbours in a coordinate
 
