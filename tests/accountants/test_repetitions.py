@@ -44,6 +44,22 @@ def test_odds_enclose_the_odds_of_the_mean(number: NegativeBinomialRepetitions) 
         assert mean_at(lower, number.shape) <= number.mean <= mean_at(upper, number.shape)
 
 
+@pytest.mark.parametrize("shape", [-0.5, 0.0, 0.5, 4.0])
+@pytest.mark.parametrize("mean", [1 + 1e-6, 1.5, 10.0])
+def test_the_mean_is_that_of_the_sum_over_numbers_of_runs(mean: float, shape: float) -> None:
+    lower, upper = NegativeBinomialRepetitions(mean=mean, shape=shape).odds
+    with mp.workdps(40):
+        odds = (mp.mpf(lower) + mp.mpf(upper)) / 2
+        # P(K = k) is proportional to (1 − γ)^k Γ(k + η)/k!, with 1 − γ = c/(1 + c): Definition 1.
+        weight, total, moment = mp.mpf(1), mp.mpf(0), mp.mpf(0)
+        for runs in itertools.count(1):
+            total, moment = total + weight, moment + runs * weight
+            if runs * weight < mp.mpf("1e-20"):
+                break
+            weight *= odds / (1 + odds) * (runs + mp.mpf(shape)) / (runs + 1)
+        assert abs(moment / total - mean) <= 1e-11 * mean
+
+
 def test_only_shapes_near_minus_one_limit_the_mean() -> None:
     rejected = set(itertools.product(MEANS, SHAPES)) - {(number.mean, number.shape) for number in possible_numbers()}
     assert {shape for _, shape in rejected} == {-0.999999999, -0.999}
